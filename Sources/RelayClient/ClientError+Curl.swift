@@ -2,7 +2,7 @@ import CCurl
 import Foundation
 
 extension ClientError {
-  /// Makes the error that a failed transfer means for its caller.
+  /// Makes the error for a failed transfer, from libcurl's result and the system's error number.
   init(_ result: CURLcode, systemError: Int32, text: String, request: HTTPRequest, bytesMax: Int) {
     let target = request.unixSocket.map { "the socket \($0)" } ?? request.place
     let reason = text.isEmpty ? String(cString: curl_easy_strerror(result)) : text

@@ -15,7 +15,7 @@ package struct ClientError: Error, CustomStringConvertible, Sendable {
     package static let timeout = Code("client_timeout")
     /// The host has no address.
     package static let noHost = Code("client_no_host")
-    /// TLS or its certificate failed.
+    /// The TLS handshake failed, or the server's certificate is not trusted.
     package static let tls = Code("client_tls")
     /// The connection ended early; whether the server processed the request is not known.
     package static let connectionLost = Code("client_connection_lost")
@@ -30,7 +30,7 @@ package struct ClientError: Error, CustomStringConvertible, Sendable {
   }
 
   package let code: Code
-  /// What happened, with which address, and why.
+  /// What happened, at which address, and why.
   package let message: String
   /// What the user can do about the failure.
   package let remedy: String

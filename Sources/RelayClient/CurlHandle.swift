@@ -1,7 +1,7 @@
 import CCurl
 import Foundation
 
-/// One easy handle of libcurl with the connection that it keeps.
+/// One easy handle of libcurl, with the connections that the handle keeps open.
 ///
 /// `@unchecked Sendable`: the handle changes threads between exchanges, and ``HTTPClient`` uses it
 /// for one exchange at a time, which libcurl allows.
@@ -9,13 +9,13 @@ final class CurlHandle: @unchecked Sendable {
   private let handle: OpaquePointer
   private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
-  /// libcurl requires this once per process, before any other call.
+  /// Initialises libcurl, which libcurl requires once per process, before any other call.
   private static let global: Void = {
     let result = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
     precondition(result == CURLE_OK, "libcurl cannot be initialised: the process has no memory")
   }()
 
-  /// The longest path of a Unix socket, in bytes; the system truncates longer ones.
+  /// The most bytes of a Unix socket's path. The system does not accept a longer path whole.
   private static let socketPathBytesMax = 107
 
   init() {
@@ -38,7 +38,7 @@ final class CurlHandle: @unchecked Sendable {
     _ request: HTTPRequest, _ exchange: Exchange
   ) -> Result<HTTPAnswer, ClientError> {
     if let refusal = Self.refusal(request) { return .failure(refusal) }
-    // This resets the options and keeps the connection.
+    // `curl_easy_reset` resets all options and keeps the open connections.
     curl_easy_reset(curl)
     errorText[0] = 0
     var list: UnsafeMutablePointer<curl_slist>?
@@ -68,13 +68,13 @@ final class CurlHandle: @unchecked Sendable {
   private func setAddress(_ request: HTTPRequest) {
     zr_curl_set_string(curl, CURLOPT_URL, request.url)
     zr_curl_set_string(curl, CURLOPT_PROTOCOLS_STR, "http,https")
-    // The empty string disables the proxies of the environment.
+    // The empty string disables the proxies that environment variables name.
     zr_curl_set_string(curl, CURLOPT_PROXY, "")
     if let socket = request.unixSocket {
       zr_curl_set_string(curl, CURLOPT_UNIX_SOCKET_PATH, socket)
     }
     if let roots = request.trustRoots { zr_curl_trust_only(curl, roots) }
-    // Signals are unsafe in a process with threads; timeouts work without them.
+    // Signals are unsafe in a process with threads, and timeouts work without signals.
     zr_curl_set_long(curl, CURLOPT_NOSIGNAL, 1)
     // The exchange ends without waiting for a name lookup that gets no answer.
     zr_curl_set_long(curl, CURLOPT_QUICK_EXIT, 1)
@@ -90,8 +90,8 @@ final class CurlHandle: @unchecked Sendable {
     } else if !bytes.isEmpty || request.method != "GET" {
       zr_curl_set_long(curl, CURLOPT_POST, 1)
       zr_curl_set_long(curl, CURLOPT_POSTFIELDSIZE, bytes.count)
-      // libcurl does not copy these bytes; the caller's bytes outlive the exchange. A null pointer
-      // would make libcurl read the body from a callback.
+      // libcurl does not copy these bytes; the caller keeps them until the exchange has ended. A
+      // null pointer would make libcurl read the body from a callback.
       let start = bytes.baseAddress.map { UnsafeMutableRawPointer(mutating: $0) }
       zr_curl_set_pointer(curl, CURLOPT_POSTFIELDS, start ?? UnsafeMutableRawPointer(errorText))
     }
@@ -126,8 +126,8 @@ final class CurlHandle: @unchecked Sendable {
     return headers
   }
 
-  /// The header lines. An empty `Expect` keeps libcurl from waiting for "100 Continue" before
-  /// larger bodies.
+  /// The header lines to send. An empty `Expect` prevents that libcurl waits for "100 Continue"
+  /// before it sends a larger body.
   private static func headerLines(_ request: HTTPRequest) -> [String] {
     var lines = request.headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
     let names = Set(request.headers.map { $0.name.lowercased() })
@@ -139,7 +139,8 @@ final class CurlHandle: @unchecked Sendable {
     return lines
   }
 
-  /// The error for a request that libcurl or the system would alter; nil: the request can be sent.
+  /// The error for a request that libcurl or the system would alter; `nil` means that the request
+  /// can be sent.
   private static func refusal(_ request: HTTPRequest) -> ClientError? {
     let lines = [request.method, request.url] + request.headers.flatMap { [$0.name, $0.value] }
     if lines.contains(where: { $0.utf8.contains { $0 == 0 || $0 == 10 || $0 == 13 } }) {

@@ -14,7 +14,9 @@ final class Exchange: Sendable {
   /// Cancels the exchange: the caller no longer wants the answer.
   func cancel() { flag.store(true, ordering: .relaxed) }
 
-  /// - Returns: how many bytes were taken; fewer than given ends the exchange.
+  /// Appends bytes to the body, or takes none if the body would become longer than `bytesMax`.
+  ///
+  /// - Returns: how many bytes were taken. If this is fewer than given, libcurl ends the exchange.
   func take(_ bytes: UnsafeRawBufferPointer) -> Int {
     taken.withLock { body in
       guard body.count + bytes.count <= bytesMax else { return 0 }

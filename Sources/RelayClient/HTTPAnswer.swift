@@ -1,9 +1,9 @@
 import CCurl
 
-/// A server's answer of any status.
+/// A server's answer, with any status.
 package struct HTTPAnswer: Sendable {
   package var status: Int
-  /// In the order received, with names in lower case.
+  /// The header fields in the order received, with names in lower case.
   package var headers: [(name: String, value: String)]
   package var body: [UInt8]
 
@@ -13,10 +13,11 @@ package struct HTTPAnswer: Sendable {
     self.body = body
   }
 
-  /// The first header of that name, given in lower case.
+  /// The value of the first header field with this name. Give the name in lower case.
   package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
-  /// How long the server asks to wait, given as seconds or as a date; nil if it gives neither.
+  /// How many seconds the server asks the client to wait (`Retry-After`, in seconds or as a date);
+  /// nil if the server states no time.
   package var retryAfterSeconds: Int64? {
     guard let field = header("retry-after") else { return nil }
     let seconds = zr_curl_retry_after(field)

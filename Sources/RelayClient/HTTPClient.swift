@@ -3,12 +3,13 @@ import Synchronization
 
 /// HTTP over libcurl for rare requests: the command line, the control socket, demonstrations.
 ///
-/// Each exchange blocks a thread of the client's own queue, never one of the cooperative pool.
-/// Connections are kept for the next request to the same server. At most ``exchangesMax`` run at
-/// once; others wait, and their timeout begins when they start. The client follows no redirect and
-/// uses no proxy of the environment, so that it contacts only the server that the caller names.
+/// Each exchange blocks a thread of the client's own queue, never a thread of the cooperative pool.
+/// Connections are kept for the next request to the same server. At most ``exchangesMax`` exchanges
+/// run at once; further exchanges wait, and the timeout of each begins when it starts. The client
+/// follows no redirect and uses no proxy that environment variables name, so that it contacts only
+/// the server that the caller names.
 package final class HTTPClient: Sendable {
-  /// The longest answer that a client accepts, unless it was made with another limit.
+  /// The most bytes of an answer that a client accepts by default.
   package static let answerBytesMaxDefault = 64 * 1_024 * 1_024
   /// How many exchanges may run at once.
   package static let exchangesMax = 32
@@ -28,8 +29,9 @@ package final class HTTPClient: Sendable {
   /// Sends a request and waits for the whole answer.
   ///
   /// - Returns: the answer, whatever its status.
-  /// - Throws: ``ClientError`` if there is none. After `timeout` and `connectionLost` the request
-  ///   may have been served. A cancelled task ends the exchange within a second.
+  /// - Throws: ``ClientError`` if there is no answer. After `timeout` and `connectionLost` the
+  ///   server may have carried out the request. If the task is cancelled, the exchange ends within
+  ///   a second.
   package func send(_ request: HTTPRequest) async throws(ClientError) -> HTTPAnswer {
     let exchange = Exchange(bytesMax: answerBytesMax)
     let result = await withTaskCancellationHandler {
@@ -44,7 +46,8 @@ package final class HTTPClient: Sendable {
     return try result.get()
   }
 
-  /// Runs on the queue and blocks.
+  /// Performs one exchange with an idle handle or a new one. Runs on the queue, and blocks its
+  /// thread.
   private func perform(
     _ request: HTTPRequest, _ exchange: Exchange
   ) -> Result<HTTPAnswer, ClientError> {

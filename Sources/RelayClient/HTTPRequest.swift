@@ -3,15 +3,17 @@ import RelayWire
 /// A request to send with ``HTTPClient``.
 package struct HTTPRequest: Sendable {
   package var method: String
-  /// An `http` or `https` URL. Over a Unix socket its host only fills the Host header.
+  /// An `http` or `https` URL. Over a Unix socket, the URL's host is used only for the Host header.
   package var url: String
   package var headers: [(name: String, value: String)]
   package var body: [UInt8]
-  /// Limits the whole exchange, from the start of connecting to the last byte; at least 1 ms.
+  /// The longest time of the whole exchange, from the start of connecting to the last byte; at
+  /// least 1 ms.
   package var timeout: Duration
   /// The path of the Unix socket to connect to in place of the URL's host.
   package var unixSocket: String?
-  /// A PEM file of the only authorities to trust; nil: those of the system.
+  /// The path of a PEM file with the only certificate authorities to trust; `nil` means those of
+  /// the system.
   package var trustRoots: String?
 
   package init(

@@ -1,5 +1,5 @@
-/// A key file that cannot be used: its path, what was found, and the remedy. The daemon does not
-/// start with such a file. The error's text never contains any part of a key.
+/// The error for a key file that cannot be used: its path, what was found, and the remedy. The
+/// daemon does not start with such a file. The error's text never contains any part of a key.
 package struct KeyFailure: Error, Hashable, Sendable, CustomStringConvertible {
   package var path: String
   package var found: String

@@ -2,7 +2,7 @@ import Foundation
 import RelayCore
 
 /// A file that holds one key: 32 random bytes as 64 hexadecimal characters, with or without a final
-/// newline. As in every secret file, the newline may be a Windows one.
+/// newline. The newline may be a line feed, a carriage return, or both, as in every secret file.
 struct KeyFile {
   static let keyBytes = 32
 
@@ -33,7 +33,7 @@ struct KeyFile {
     guard let text = String(validating: data, as: UTF8.self) else {
       throw failure("\(data.count) bytes that are not text")
     }
-    // Swift counts a carriage return and a newline as one character.
+    // Swift counts a carriage return and a line feed together as one character.
     return ["\n", "\r\n", "\r"].contains(text.last) ? String(text.dropLast()) : text
   }
 
@@ -43,8 +43,8 @@ struct KeyFile {
       remedy: "a key is 64 hexadecimal characters, such as `openssl rand -hex 32` prints")
   }
 
-  /// Writes a new key to a draft. `keepDraft` renames the draft to `path`; until then there is no
-  /// key.
+  /// Writes a new key to a draft, which is a file beside `path`. `keepDraft` renames the draft to
+  /// `path`; until then `path` has no key.
   func draft(_ bytes: [UInt8]) throws(KeyFailure) {
     let text = Array((Hex.text(bytes) + "\n").utf8)
     let descriptor = open(draftPath, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
@@ -55,7 +55,8 @@ struct KeyFile {
     guard isWritten else { throw unwritable() }
   }
 
-  /// After a crash the file holds the whole key or does not exist.
+  /// Renames the draft to `path` and makes the new name durable. After a crash the file at `path`
+  /// holds the whole key or does not exist.
   func keepDraft() throws(KeyFailure) {
     guard rename(draftPath, path) == 0 else { throw unwritable() }
     try Self.sync(directory: (path as NSString).deletingLastPathComponent, for: self)
@@ -63,7 +64,7 @@ struct KeyFile {
 
   private var draftPath: String { path + ".new" }
 
-  /// Makes a new name in a directory durable.
+  /// Makes a new file name in a directory durable.
   private static func sync(directory: String, for file: KeyFile) throws(KeyFailure) {
     let descriptor = open(directory, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw file.unwritable() }

@@ -6,23 +6,24 @@ package import RelayEngine
 /// The keys (HMAC-SHA256) for change tokens, notification ids and push ids.
 ///
 /// There are two sorts of keys, because their lifetimes differ. *Token keys* are rotated: the first
-/// of `server.tokenKeys` signs and all verify; without a list the store's own key does both. The
-/// *identity key* is never rotated, because ids must be equal for every retry and on every day. The
-/// identity key is always the store's own, `keys/1.key`, which is made at first start and is part
-/// of every backup.
+/// key of `server.tokenKeys` signs and all listed keys verify; without a list, the store's own key
+/// signs and verifies. The *identity key* is never rotated, because the id of a change must be the
+/// same at every retry, on any day. The identity key is always the store's own key, `keys/1.key`,
+/// which is made at the first start and is part of every backup.
 package struct KeyRing: TokenKeys, IdentityKeys, PushKeys {
   package let signing: UInt32
   /// True if the store had no key of its own and `init` made one. `keepOwn` makes it durable.
   package let hasMadeOwn: Bool
   private let file: KeyFile
   private let keys: [UInt32: SymmetricKey]
-  /// HMAC with the identity key. The key is set up only once, because every event needs a code.
+  /// HMAC with the identity key, prepared once because every event needs a code.
   private let identity: HMAC<SHA256>
 
-  /// Reads the keys, and drafts a key if the store has none. `keepOwn` makes the draft the store's
-  /// own key; before that call, the store must have saved the key's `identityCheck`.
+  /// Reads the keys, and writes a draft of a new key if the store has no key. `keepOwn` makes the
+  /// draft the store's own key; before that call, the store must have saved the key's
+  /// `identityCheck`.
   ///
-  /// - Parameter listed: paths of key files, the signing one first.
+  /// - Parameter listed: paths of key files; the first key signs.
   /// - Throws: `KeyFailure` for the first file that is not a key.
   package init(storeDirectory: String, listed: [String] = []) throws(KeyFailure) {
     file = Self.file(in: storeDirectory)
@@ -56,12 +57,14 @@ package struct KeyRing: TokenKeys, IdentityKeys, PushKeys {
     if hasMadeOwn { try file.keepDraft() }
   }
 
+  /// Checks a key file without using it.
+  ///
   /// - Throws: `KeyFailure` if the file does not hold a key.
   package static func check(file path: String) throws(KeyFailure) {
     _ = try KeyFile(path: path).read()
   }
 
-  /// A key's name in tokens: the first four bytes of its SHA-256.
+  /// The id that names a key in tokens: the first four bytes of the key's SHA-256.
   static func id(of key: [UInt8]) -> UInt32 {
     SHA256.hash(data: key).prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
   }
@@ -79,7 +82,7 @@ package struct KeyRing: TokenKeys, IdentityKeys, PushKeys {
     return (bytes, true)
   }
 
-  /// Nil if the store has no key yet.
+  /// The key that the store has; nil if the store has no key yet.
   private static func madeOwn(in file: KeyFile) throws(KeyFailure) -> [UInt8]? {
     access(file.path, F_OK) == 0 ? try file.read() : nil
   }
@@ -88,9 +91,9 @@ package struct KeyRing: TokenKeys, IdentityKeys, PushKeys {
     KeyFile(path: storeDirectory + "/keys/1.key")
   }
 
-  /// The `identityCheck` of a store's own key; nil if the store has none yet. Changes nothing.
+  /// The `identityCheck` of a store's own key; nil if the store has no key yet. Changes nothing.
   ///
-  /// - Throws: why a daemon could not use the key.
+  /// - Throws: `KeyFailure` if a daemon could not use the key.
   package static func identityCheck(storeDirectory: String) throws(KeyFailure) -> [UInt8]? {
     try madeOwn(in: file(in: storeDirectory)).map {
       check(of: HMAC<SHA256>(key: SymmetricKey(data: $0)))
@@ -105,9 +108,9 @@ extension KeyRing {
 
   package func digest(_ bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: bytes)) }
 
-  /// APNs accepts at most 64 bytes of `apns-collapse-id`. A header field must have no control
-  /// characters and no blank at either end (RFC 9113, 8.2.1). Any other value becomes 43
-  /// characters.
+  /// The value of `apns-collapse-id` for a subscription's collapse key. APNs accepts at most 64
+  /// bytes, and a header field must have no control characters and no blank at either end (RFC
+  /// 9113, 8.2.1). Any other key is replaced by its hash, of 43 characters.
   package func collapseID(_ value: String) -> String {
     let bytes = value.utf8
     let isField =
@@ -141,7 +144,8 @@ extension KeyRing {
       notification: Identifier(uuidFrom: code), fingerprint: fingerprint)
   }
 
-  /// 16 bytes for the store to keep. The bytes identify the identity key and reveal nothing of it.
+  /// 16 bytes for the store to keep. The bytes identify the identity key and reveal nothing about
+  /// the key.
   package var identityCheck: [UInt8] { Self.check(of: identity) }
 
   private static func check(of identity: HMAC<SHA256>) -> [UInt8] {
@@ -179,8 +183,8 @@ extension KeyRing {
     return code.finalize().withUnsafeBytes { [UInt8]($0) }
   }
 
-  /// The input of an identity: its purpose and its parts. The length of each stands before it, so
-  /// that two different lists of parts never give the same bytes.
+  /// The bytes from which an id is computed: a purpose and several parts. The length of each part
+  /// stands before the part, so that two different lists of parts never give the same bytes.
   private struct Message {
     private(set) var bytes: [UInt8]
 

@@ -6,8 +6,8 @@ package enum Base64 {
   /// The URL-safe alphabet without padding: the form of markers and of tokens in URLs.
   package static func urlText(_ bytes: [UInt8]) -> String { text(bytes, url, isPadded: false) }
 
-  /// Reads either alphabet, with or without padding. Returns nil for anything else, including
-  /// whitespace and spare bits that are not zero.
+  /// Reads a text in either alphabet, with or without padding. Returns nil for any other text,
+  /// including a text with whitespace or with unused bits that are not zero.
   package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count * 3 / 4)

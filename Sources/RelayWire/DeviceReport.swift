@@ -1,5 +1,5 @@
-/// The answer to `GET /devices` on the control socket. It contains no secret: of a push token it
-/// shows only the first eight digits of the SHA-256.
+/// The answer to `GET /devices` on the control socket. The answer contains no secret: of a push
+/// token it shows only the first eight digits of the SHA-256.
 package struct DevicesReport: Codable, Hashable, Sendable {
   package var devices: [DeviceReport]
   /// True if there are more devices than one answer holds; absent otherwise.
@@ -23,31 +23,31 @@ package struct DeviceReport: Codable, Hashable, Sendable {
   package var state: String
   /// Why the device was retired: the provider's reason or the relay's own.
   package var reason: String?
-  /// Milliseconds since 1970, like every instant on the wire.
+  /// When the device was registered, in milliseconds since 1970.
   package var registeredAt: Int64
-  /// Seconds since `registeredAt`.
+  /// The seconds since `registeredAt`.
   package var age: Double
-  /// First eight hexadecimal digits of the push token's SHA-256; empty if the device has lost its
-  /// token.
+  /// The first eight hexadecimal digits of the push token's SHA-256; empty if the device has lost
+  /// its token.
   package var tokenDigest: String
   /// The durable state of the device's lane: `idle`, `due` (something pending is in no wake yet),
   /// `watching` (wakes cover everything, but the device has not acknowledged) or `retired`.
   package var lane: String
-  /// Deliveries that are pending.
+  /// The number of pending deliveries.
   package var pending: Int
   package var hasAcknowledged: Bool
   /// The next wake has this number or a higher one.
   package var nextWake: UInt32
   /// Time of the last wake in milliseconds since 1970; absent if the device was never woken.
   package var lastWake: Int64?
-  /// How many times the relay woke the device again without an answer from it.
+  /// How many times the relay has woken the device again without an answer from the device.
   package var ladderStep: Int
-  /// Outcome of the last delivery attempt: `delivered`, or why not; absent before the first
-  /// attempt.
+  /// The outcome of the last delivery attempt: `delivered`, or why the wake was not delivered;
+  /// absent before the first attempt.
   package var lastVerdict: String?
   /// Time of the last verdict in milliseconds since 1970.
   package var lastVerdictAt: Int64?
-  /// When the device last fetched or acknowledged with its `clientId`; milliseconds since 1970.
+  /// When the device last fetched or acknowledged with its `clientId`, in milliseconds since 1970.
   package var lastFetch: Int64?
 
   package init(

@@ -1,12 +1,12 @@
 /// The answer to `GET /feedback` on the control socket.
 package struct FeedbackReport: Codable, Hashable, Sendable {
-  /// Sorted by position.
+  /// The items of this page, sorted by position.
   package var items: [FeedbackItem]
-  /// The last position in this answer. The reader continues after it.
+  /// The last position in this answer. The client asks for the items after this position next.
   package var next: UInt64
   package var moreComing: Bool
-  /// Items up to this position were trimmed before the reader fetched them; absent if it missed
-  /// none.
+  /// Items up to this position were trimmed before the client fetched them; absent if the client
+  /// has missed no item.
   package var missedThrough: UInt64?
 
   package init(items: [FeedbackItem], next: UInt64, moreComing: Bool, missedThrough: UInt64?) {
@@ -17,10 +17,10 @@ package struct FeedbackReport: Codable, Hashable, Sendable {
   }
 }
 
-/// One item of feedback about a device, for the app's own servers. It has the same form in the feed
-/// and in a webhook's body. Instants are milliseconds since 1970.
+/// One item of feedback about a device, for the app's own servers. An item has the same form in the
+/// feed and in a webhook's body. Times are milliseconds since 1970.
 package struct FeedbackItem: Codable, Hashable, Sendable {
-  /// Rises from item to item, across all environments.
+  /// The item's position, which is higher for each later item of all environments.
   package var position: UInt64
   /// A UUID, which stays the same when the item is sent again.
   package var id: String
@@ -34,8 +34,8 @@ package struct FeedbackItem: Codable, Hashable, Sendable {
   package var clientId: String
   package var transport: String
   package var topic: String
-  /// First eight hexadecimal digits of the push token's SHA-256, as operators see it; empty for a
-  /// device without a token.
+  /// The first eight hexadecimal digits of the push token's SHA-256, as operators see them; empty
+  /// for a device without a token.
   package var tokenDigest: String
   /// When the address that this item is about was registered.
   package var registeredAt: Int64
@@ -43,7 +43,8 @@ package struct FeedbackItem: Codable, Hashable, Sendable {
   package var reason: String?
   /// For `retired`: since when the provider has known that the token is dead, if it reports this.
   package var providerTime: Int64?
-  /// For `silent`: when the first unanswered wake was delivered, and how many wakes since then.
+  /// For `silent`: when the first unanswered wake was delivered. `wakes` is the number of wakes
+  /// since then.
   package var silentSince: Int64?
   package var wakes: Int?
 

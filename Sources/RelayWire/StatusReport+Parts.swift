@@ -62,8 +62,8 @@ extension StatusReport {
     package var state: String
     /// Position of the newest feedback item that the webhook's server has accepted.
     package var position: UInt64
-    /// Since start: `sent` counts accepted items, `failed` counts deliveries that were not
-    /// accepted.
+    /// The number of items that the server has accepted since the daemon's start. `failed` is the
+    /// number of deliveries that the server has not accepted since then.
     package var sent: Int64
     package var failed: Int64
     /// Age of the oldest item that waits for its delivery.

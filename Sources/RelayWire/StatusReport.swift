@@ -1,5 +1,5 @@
-/// The answer to `GET /status` and the output of `zonerelay status --json`: a documented contract.
-/// Ages are in seconds, sizes in bytes.
+/// The answer to `GET /status` and the output of `zonerelay status --json`, whose form is
+/// documented for operators. Ages are in seconds, sizes in bytes.
 package struct StatusReport: Codable, Hashable, Sendable {
   package var version: String
   package var pid: Int32
@@ -53,7 +53,8 @@ package struct StatusReport: Codable, Hashable, Sendable {
     }
   }
 
-  /// The remembered event ids, by which repeated events are found: their number and highest age.
+  /// The number and the highest age of the remembered event ids, by which the relay recognises
+  /// repeated events.
   package struct Memory: Codable, Hashable, Sendable {
     package var ids: Int
     package var oldestAge: Double

@@ -1,7 +1,7 @@
-/// The part of an address that may appear in logs, reports and errors. The user, path and query may
-/// be secrets: any program that knows a Web Push endpoint or a webhook's URL can send to it.
+/// The part of a URL that may appear in logs, reports and errors. The user, path and query may be
+/// secrets: any program that has a Web Push endpoint or a webhook's URL can send to it.
 package enum WebOrigin {
-  /// The address's scheme, host and port. Nothing of an address without scheme or host is shown.
+  /// The scheme, host and port of `address`; a fixed text if `address` has no scheme or no host.
   package static func text(of address: String) -> String {
     text(address.utf8[...]) ?? "an address without scheme and host"
   }

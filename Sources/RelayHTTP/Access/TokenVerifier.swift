@@ -3,7 +3,7 @@ import RelayCore
 import RelayWire
 
 /// Chooses the key that verifies a user token, by the token's `alg` and `kid` together. A key
-/// verifies only tokens that name the key's own algorithm, so nobody can use a public key as a
+/// verifies only tokens that name the key's own algorithm, so a public key can never serve as a
 /// shared secret.
 struct TokenVerifier: Sendable {
   enum Choice: Sendable {

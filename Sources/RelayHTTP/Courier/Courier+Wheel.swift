@@ -1,12 +1,13 @@
 import Synchronization
 
 extension Courier {
-  /// Advances the timer wheel by one second and does what is due.
+  /// Advances the timer wheel by one second, and does what is due for the connections of that
+  /// second.
   func turn() {
     enum Due {
       case finish(UInt64)
       case beat(CourierConnection)
-      /// The reader has not read its answer.
+      /// The device has not read its wake in time.
       case giveUp(UInt64, CourierConnection)
     }
     let due: [Due] = state.withLock { state in
@@ -39,7 +40,7 @@ extension Courier {
     }
   }
 
-  /// The tick that is `seconds` from now.
+  /// The number that the timer wheel's `tick` will have `seconds` from now.
   func tick(in seconds: Int64) -> Int { state.withLock { $0.tick + Int(seconds) } }
 }
 

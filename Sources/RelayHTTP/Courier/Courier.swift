@@ -2,18 +2,18 @@ package import RelayCore
 package import RelayEngine
 import Synchronization
 
-/// The polls and streams that devices keep open, one for each device. There is no queue: a
-/// connection has at most one answer that its reader has not taken, and everything else that is
-/// pending stays in the lane.
+/// The polls and streams that devices keep open, one for each device. There is no queue: on each
+/// connection at most one wake is being written, and everything else that is pending stays in the
+/// lane.
 ///
-/// One timer wheel ends idle polls, keeps streams alive and closes connections whose readers do not
+/// One timer wheel ends idle polls, keeps streams alive and closes connections whose devices do not
 /// read, so that no connection has a timer or a task of its own.
 package final class Courier: CourierConnections, Sendable {
   struct State {
     var connections: [UInt64: CourierConnection] = [:]
-    /// The newest connection of each device: the one that gets its wakes.
+    /// The serial of each device's newest connection, which gets the device's wakes.
     var current: [DeviceKey: UInt64] = [:]
-    /// Connections by the second in which something is due for them.
+    /// The serials of connections, by the second in which something is due for the connection.
     var wheel = [Set<UInt64>](repeating: [], count: Courier.slots)
     var tick = 0
     var last: UInt64 = 0
@@ -22,8 +22,8 @@ package final class Courier: CourierConnections, Sendable {
 
   /// The length of the timer wheel in seconds: longer than the relay holds a poll.
   static let slots = 64
-  /// While draining: how many connections end at once, and how many milliseconds pass between two
-  /// such groups.
+  /// While the courier drains, it ends connections in groups of at least `drainedAtOnce`, and waits
+  /// `drainStep` milliseconds between two groups.
   private static let drainedAtOnce = 500
   private static let drainStep = 50
 
@@ -40,10 +40,11 @@ package final class Courier: CourierConnections, Sendable {
   package var count: Int { state.withLock { $0.connections.count } }
   var isDraining: Bool { state.withLock { $0.isDraining } }
 
-  /// Opens a connection. The device's previous connection ends with an empty answer, and the new
-  /// one takes its place.
+  /// Opens a connection. If the device has another open connection, that connection ends with an
+  /// empty answer.
   ///
-  /// - Returns: the connection's number; nil if there are too many, or if the daemon stops.
+  /// - Returns: the connection's serial; nil if too many connections are open or open and close at
+  ///   once, or if the daemon stops.
   func open(_ connection: CourierConnection, after: UInt32?) -> UInt64? {
     let (serial, former): (UInt64?, CourierConnection?) = state.withLock { state in
       let old = state.current[connection.device]
@@ -89,7 +90,7 @@ package final class Courier: CourierConnections, Sendable {
     }
   }
 
-  /// The date for an answer that is sent now. All answers of one second share its text.
+  /// The date for an answer that is sent now. All answers of one second share one string.
   var date: String {
     let now = clock.wall()
     let second = now.milliseconds / 1_000
@@ -102,7 +103,7 @@ package final class Courier: CourierConnections, Sendable {
   private static let unheard = Verdict.later(
     after: nil, .attempt, Verdict.Reason("the device is not connected to the courier"))
 
-  /// The answer has left for the network.
+  /// Notes that the connection's wake has left for the network.
   func written(_ serial: UInt64) {
     let message: CourierMessage? = state.withLock { state in
       guard let connection = state.connections[serial], let message = connection.message else {
@@ -119,7 +120,7 @@ package final class Courier: CourierConnections, Sendable {
     message?.answered(.delivered)
   }
 
-  /// The connection is gone, or its reader does not read.
+  /// Ends a connection that the client has closed, or whose device does not read.
   func broke(_ serial: UInt64) {
     let (connection, wasCurrent): (CourierConnection?, Bool) = state.withLock { state in
       guard let connection = state.connections[serial] else { return (nil, false) }
@@ -143,11 +144,11 @@ package final class Courier: CourierConnections, Sendable {
     connection?.end(at: date)
   }
 
-  /// Called after a reload. Connections of removed environments end as idle ones do, and their
-  /// devices are not expected back.
+  /// Called after a reload of the configuration. Ends the connections of environments that are not
+  /// kept, in the same way as idle connections. Their devices are not expected back.
   package func keep(where isKept: (Scope) -> Bool) {
     let gone = state.withLock { state in
-      // A poll that has its answer ends by itself.
+      // A poll whose answer is being written ends by itself.
       let serials = state.connections.filter {
         ($0.value.isStream || $0.value.message == nil) && !isKept($0.value.device.scope)
       }.keys.sorted()
@@ -160,7 +161,7 @@ package final class Courier: CourierConnections, Sendable {
     }
   }
 
-  /// Advances the timer wheel every second until cancelled.
+  /// Advances the timer wheel every second until the task is cancelled.
   func run() async {
     while !Task.isCancelled {
       // The sleep fails only if the task is cancelled.
@@ -169,8 +170,8 @@ package final class Courier: CourierConnections, Sendable {
     }
   }
 
-  /// Ends every connection with an empty answer, because the daemon stops. Ends a few at a time, so
-  /// that they do not all return to the next daemon at once.
+  /// Ends every idle connection with an empty answer, because the daemon stops. Ends them in
+  /// groups, so that not all devices connect to the next daemon at once.
   func drain(within seconds: Int) async {
     let serials = state.withLock { state in
       state.isDraining = true
@@ -187,8 +188,8 @@ package final class Courier: CourierConnections, Sendable {
     }
   }
 
-  /// Ends an idle connection. A poll gets an empty answer, and the relay expects the next poll of
-  /// its device.
+  /// Ends an idle connection. A poll gets an empty answer, and the relay then expects the device's
+  /// next poll.
   func finish(_ serial: UInt64) {
     let connection: CourierConnection? = state.withLock { state in
       guard let connection = state.connections[serial], connection.message == nil else {

@@ -1,7 +1,8 @@
 import RelayCore
 import RelayEngine
 
-/// Courier addresses are sealed, so that each gives access to one device's wakes and to no other's.
+/// Makes and reads courier addresses. An address is sealed, so that it gives access to the wakes of
+/// one device only.
 struct CourierAddresses: Sendable {
   let keys: any TokenKeys
   let clock: any ClockReader
@@ -18,8 +19,8 @@ struct CourierAddresses: Sendable {
     return "\(publicURL)/courier/1/\(token)"
   }
 
-  /// The scope of an address, whether it has expired or not; nil: the relay did not make the
-  /// address.
+  /// The scope of an address, even if the address has expired; `nil` means that the relay did not
+  /// make the address.
   func scope(of token: String) -> Scope? {
     guard let texts = SealedText.open(token, for: .courier, count: 5, with: keys) else {
       return nil
@@ -27,13 +28,14 @@ struct CourierAddresses: Sendable {
     return Environment(name: texts[1]).map { Scope(container: texts[0], environment: $0) }
   }
 
-  /// The device of an address, and when the address expires; nil: the address is unknown or has
-  /// expired.
+  /// The device of an address, and when the address expires; `nil` means that the address is
+  /// unknown or has expired, or that its scope is not configured.
   func device(of token: String, in access: ScopeRegistry) -> (DeviceKey, expires: Instant)? {
     guard let texts = SealedText.open(token, for: .courier, count: 5, with: keys),
       let environment = Environment(name: texts[1]), let client = ClientID(text: texts[3]),
       let number = Int64(texts[4]), clock.wall().milliseconds < number,
-      // Uses the authenticator's own scope, so that fifty thousand connections share its text.
+      // The device gets the authenticator's own scope, so that fifty thousand connections share the
+      // text of one scope.
       let authenticator = access.authenticator(
         of: Scope(container: texts[0], environment: environment))
     else { return nil }

@@ -8,14 +8,15 @@ import Synchronization
 struct CourierConnection: Sendable {
   let device: DeviceKey
   let isStream: Bool
-  /// The page of another origin that reads the answer; nil: no page reads it.
+  /// The web page of another origin that reads the answer; `nil` means that the client is no web
+  /// page.
   let page: CrossOrigin?
   let reader: DetachedResponse
   let relay: any RelayService
   /// The timer wheel's tick at which the courier address expires.
   let expires: Int
   var slot: Int?
-  /// The one answer that has not left yet.
+  /// The wake that is being written; `nil` means that the connection is idle.
   var message: CourierMessage?
 
   init(
@@ -30,7 +31,8 @@ struct CourierConnection: Sendable {
     self.expires = expires
   }
 
-  /// Sends the head of a stream at once. Call it on the event loop.
+  /// Sends the head of a stream at once. Does nothing for a poll. Call this method on the
+  /// connection's event loop.
   func begin(at date: String) {
     guard isStream else { return }
     reader.narrow()
@@ -68,7 +70,7 @@ struct CourierConnection: Sendable {
     reader.write(HTTPConnection.ResponsePart(body: [ByteBuffer(string: ":\n\n")], isLast: false))
   }
 
-  /// Ends the connection without a wake: a poll is answered empty, a stream ends.
+  /// Ends the connection without a wake: a poll gets an empty answer, and a stream ends.
   func end(at date: String) {
     guard !isStream else { return reader.write(HTTPConnection.ResponsePart()) }
     let head = head([.cacheControl: "no-store", .contentLength: "0", .date: date])
@@ -82,7 +84,8 @@ struct CourierConnection: Sendable {
   }
 }
 
-/// A wake on its way to a reader. The message gives exactly one verdict, whatever happens to it.
+/// A wake on its way to a device. The message passes exactly one verdict to `answer`, whatever
+/// happens to the wake.
 final class CourierMessage: Sendable {
   let wake: UInt32
   let payload: [UInt8]

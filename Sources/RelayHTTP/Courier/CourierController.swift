@@ -5,7 +5,7 @@ import RelayCore
 import RelayEngine
 import RelayWire
 
-/// `/courier/1/…`: polls and streams.
+/// Answers `/courier/1/…`: polls and streams.
 struct CourierController: Sendable {
   let courier: Courier
   let feeds: FeedAccess
@@ -16,7 +16,7 @@ struct CourierController: Sendable {
   let clock: any ClockReader
   let limits: HTTPLimits
 
-  /// Opens a stream, or holds a poll until there is a wake or its time has passed.
+  /// Opens a stream, or holds a poll until there is a wake or the poll's time has passed.
   func hold(
     _ token: String, _ request: Request, from page: CrossOrigin?, on channel: any Channel
   ) async throws -> Response {
@@ -44,14 +44,13 @@ struct CourierController: Sendable {
     if isHeld == false, !courier.isDraining {
       throw WireError(.tryAgainLater, "too many couriers are connected", retryAfterSeconds: 5)
     }
-    // A reload may have happened since the address was read, and may have checked the connections
-    // before this one was opened.
+    // A reload may have happened after the address was read, and may have ended the connections of
+    // removed environments before this connection was opened.
     if access.authenticator(of: device.scope) == nil {
       courier.keep { access.authenticator(of: $0) != nil }
     }
-    // The courier answers a held request, so this answer is dropped. This answer is for a client
-    // that has left, and for one that comes while the daemon stops: its connection ends, and its
-    // next poll finds the next daemon.
+    // If the courier holds the request, the courier answers it, and this answer is dropped. This
+    // answer is sent to a client that sends no more, and to every client while the daemon stops.
     return Self.nothing
   }
 

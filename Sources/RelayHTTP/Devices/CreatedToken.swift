@@ -1,10 +1,10 @@
 import RelayCore
 
-/// The token of a device that has only the courier. It is random, and the relay recognises it when
-/// a client sends it back, so that it is never taken for an APNs token.
+/// The token of a device that has only the courier. The token is random, and the relay recognises
+/// it when a client sends it back, so that the relay never takes it for an APNs token.
 ///
-/// Key id, 16 random bytes and code: 32 bytes, as APNs tokens have. The token gives access to
-/// nothing.
+/// The token consists of key id, 16 random bytes and authentication code: 32 bytes, as many as an
+/// APNs token has. It gives access to nothing.
 enum CreatedToken {
   static let bytes = 32
 

@@ -3,7 +3,8 @@ import RelayCore
 import RelayEngine
 import RelayWire
 
-/// The names of the database feed's token: `zones/changes` is the old form of `changes/database`.
+/// The name that a request and its answer use for the database feed's token: `syncToken` in
+/// `changes/database`, `metaSyncToken` in its older form `zones/changes`.
 enum DatabaseChangesNames {
   case new
   case old
@@ -15,8 +16,9 @@ enum DatabaseChangesNames {
     }
   }
 
-  /// Refuses a token that has only the other form's name. If it were ignored, the client would
-  /// start from the beginning. A client may send its token under both names.
+  /// Refuses a token that stands only under the other form's name. If the relay ignored such a
+  /// token, the client would start from the beginning. A client may send its token under both
+  /// names.
   func refuseOther(in body: JSONCursor) throws(JSONProblem) {
     let other: StaticString = self == .new ? "metaSyncToken" : "syncToken"
     if let stray = body.optional(other), let own = body.optional(token),
@@ -31,14 +33,14 @@ enum DatabaseChangesNames {
   }
 }
 
-/// `changes/database`, and `zones/changes`, its old form.
+/// Answers `changes/database` and its older form `zones/changes`.
 struct DatabaseChangesController: Sendable {
   let feeds: FeedAccess
   let relay: any RelayService
   let keys: any TokenKeys
   let limits: HTTPLimits
 
-  /// `changes/database`: which zones changed.
+  /// Answers `changes/database` or `zones/changes`: which zones changed.
   func changes(
     _ body: JSONCursor, _ database: Database, _ caller: Caller, names: DatabaseChangesNames
   ) async throws -> Response {
@@ -98,14 +100,16 @@ struct DatabaseChangesController: Sendable {
     return Response(json, served: readings, to: relay)
   }
 
-  /// Answers 410 to an expired token: every present zone with the head of its feed, in pages, so
-  /// that the client fetches only the zones whose own token differs.
+  /// Answers an expired token with 410 and a page of the user's present zones, each with a token of
+  /// its feed's head. So the client fetches only the zones whose token differs from the client's
+  /// own.
   private func digest(
     _ feed: FeedKey, _ database: Database, _ caller: Caller, _ names: DatabaseChangesNames,
     from cursor: DigestCursor?
   ) async throws -> Response {
     try await feeds.visible(.feed(feed), until: caller.until)
-    // The head is read first: a zone that comes later is then listed twice rather than never.
+    // The head is read before the zones. A zone that is created between the two reads is then
+    // listed twice; in the other order it could be missing.
     let token: String
     if let cursor {
       token = cursor.token
@@ -162,7 +166,8 @@ struct DatabaseChangesController: Sendable {
     var after: ZoneID
   }
 
-  /// Nil: the cursor was sealed with a key that is gone, so the digest starts again.
+  /// The cursor in `value`; `nil` means that the cursor was sealed with a key that the relay no
+  /// longer has, so the digest starts again.
   private func cursor(
     _ value: JSONCursor, _ feed: FeedKey, _ caller: Caller
   ) throws -> DigestCursor? {
@@ -174,7 +179,7 @@ struct DatabaseChangesController: Sendable {
     case .texts, .foreign: throw WireError.foreignToken
     case .unknownKey: return nil
     case .garbled:
-      // A change token is a token of this relay, but not one of a digest.
+      // If the text is a change token of this relay, the error says that its kind is wrong.
       let token = Base64.bytes(text).map {
         ChangeToken.open($0, feed: feed, reader: caller.user, with: keys)
       }
@@ -184,7 +189,7 @@ struct DatabaseChangesController: Sendable {
 }
 
 extension FeedKey {
-  /// Binds a digest's cursor to its feed without containing the feed's text.
+  /// A short hash of the feed's text, which binds a digest's cursor to its feed.
   fileprivate func digestName(_ keys: any TokenKeys) -> String {
     Hex.text(keys.digest(Array(text.utf8)).prefix(8))
   }

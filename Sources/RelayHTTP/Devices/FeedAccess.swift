@@ -2,8 +2,8 @@ import RelayCore
 import RelayEngine
 import RelayWire
 
-/// What all reads of feeds share: the wait until everything answered before is visible, turns at
-/// the store, and tokens.
+/// What all reads of feeds have in common: the wait until everything answered before is visible,
+/// turns to read the store, and tokens.
 struct FeedAccess: Sendable {
   let relay: any RelayService
   let reader: any FeedReader
@@ -11,13 +11,13 @@ struct FeedAccess: Sendable {
   let keys: any TokenKeys
   let clock: any ClockReader
   let limits: HTTPLimits
-  /// Turns at the store. Without them, one user's many pages would take all of the store's readers
-  /// and all threads.
+  /// Turns to read the store. Without turns, the many pages of one user would take all of the
+  /// store's readers and all threads.
   let looks: CallerTurns
   let submissions: Submissions
 
-  /// The deadline of a request that begins to read now, for folds and for its turns together. On
-  /// the boot clock.
+  /// The deadline of a request that begins to read now, on the boot clock. The deadline limits the
+  /// waits for folds and for turns together.
   var patience: Instant { clock.boot() + limits.answerWithin }
 
   /// Waits until everything answered before is visible in `place` (P4).
@@ -25,7 +25,7 @@ struct FeedAccess: Sendable {
     try await visible([place], until: until)
   }
 
-  /// Waits for all places at once, so that no request waits longer for many than for one.
+  /// Waits for all places at once, so that a request waits no longer for many places than for one.
   func visible(_ places: [ReadTarget], until: Instant) async throws(WireError) {
     do throws(Unavailable) {
       try await relay.visible(places, until: until)
@@ -40,7 +40,7 @@ struct FeedAccess: Sendable {
   ) async throws(WireError) -> Value {
     var value: Value?
     do throws(StoreError) {
-      // One request may read two hundred times, so the deadline counts even while places are free.
+      // One request may read two hundred times, so the deadline is checked even if a place is free.
       if clock.boot() < until {
         value = try await looks.work(for: caller, until: until, reading)
         if value != nil { reads.worked() }
@@ -53,7 +53,7 @@ struct FeedAccess: Sendable {
     return value
   }
 
-  /// The page's limit: 1 to 200. A larger number counts as 200.
+  /// The most entries of the page: `resultsLimit`, but no more than `limits.pageEntries`.
   func pageLimit(_ body: JSONCursor) throws(JSONProblem) -> Int {
     guard let value = body.optional("resultsLimit") else { return limits.pageEntries }
     let limit = try value.integer()
@@ -65,7 +65,7 @@ struct FeedAccess: Sendable {
     Base64.text(ChangeToken.seal(place, feed: feed, reader: caller.user, with: keys))
   }
 
-  /// The place where a request's token says to begin.
+  /// Opens a request's change token, which says where to begin reading.
   func open(
     _ value: JSONCursor?, _ feed: FeedKey, _ caller: Caller
   ) throws -> TokenStart {
@@ -78,7 +78,7 @@ struct FeedAccess: Sendable {
     switch ChangeToken.open(bytes, feed: feed, reader: caller.user, with: keys) {
     case .place(let place): return .place(place)
     case .garbled where digest(in: text) == .garbled: throw WireError.garbledToken
-    // A digest's cursor is a token of this relay, but not a change token.
+    // A text that is a digest's cursor comes from this relay, but it is not a change token.
     case .foreign, .garbled: throw WireError.foreignToken
     case .unknownKey: return .expired
     }
@@ -92,7 +92,7 @@ struct FeedAccess: Sendable {
     return try await visiblePage(feed, from: start, limit: limit, caller)
   }
 
-  /// The same, for a caller that has waited already.
+  /// One page of a feed, for a caller that has already waited with `visible`.
   func visiblePage(
     _ feed: FeedKey, from start: TokenStart, limit: Int, _ caller: Caller
   ) async throws(WireError) -> PageAnswer {
@@ -108,9 +108,9 @@ struct FeedAccess: Sendable {
     }
   }
 
-  /// Reports that a validly signed token names an era that this store never had. The relay must
-  /// know this, whatever the answer is. The report counts as a write of the token's holder, who may
-  /// write no more than others. If the relay is busy, the next such token reports it.
+  /// Submits the facts that report lost history: a validly signed token names an era that this
+  /// store never had. The report counts as a write of the caller, whose writes are limited. If the
+  /// relay is busy, the report is dropped, and the next token of an unknown era causes it again.
   func report(lost facts: [Fact], by caller: Caller) async {
     guard !facts.isEmpty else { return }
     do {
@@ -118,7 +118,7 @@ struct FeedAccess: Sendable {
       submissions.wrote(items: facts.count, by: caller.id)
       _ = try await submissions.submit(facts, for: caller.id)
     } catch {
-      // The client has its answer. The next token of an unknown era repeats the report.
+      // The error is ignored. The next token of an unknown era repeats the report.
     }
   }
 }
@@ -144,7 +144,8 @@ enum TokenStart: Hashable {
   /// The token is sealed with a key that this relay does not have.
   case expired
 
-  /// What the token's holder has read already. A token in a request acknowledges this.
+  /// The position up to which the client has read already; `nil` if the request has no valid token.
+  /// The relay counts everything up to this position as acknowledged.
   var presented: Position? {
     guard case .place(let place) = self else { return nil }
     return place.position

@@ -11,7 +11,7 @@ enum FieldText {
     json.endObject()
   }
 
-  /// The bytes of a value's texts, which a limit bounds.
+  /// The size of a value in bytes, which `limits.subscriptionTextBytes` bounds.
   static func textBytes(_ value: FieldValue) -> Int {
     switch value {
     case .string(let text), .asset(let text): text.utf8.count
@@ -29,7 +29,7 @@ enum FieldText {
     return name(of: values.first?.kind ?? .string) + "_LIST"
   }
 
-  /// A single value's type, as CloudKit spells it.
+  /// The type of a single value, as CloudKit spells it.
   static func name(of kind: FieldValue.Kind) -> String {
     switch kind {
     case .string: "STRING"
@@ -70,7 +70,7 @@ enum FieldText {
     }
   }
 
-  /// Writes a zone. An owner that the client left out is left out again.
+  /// Writes a zone. If the client named no owner, none is written.
   private static func write(_ zone: ZoneID, into json: inout JSONWriter) {
     guard zone.owner.name.isEmpty else { return json.zoneID(zone) }
     json.key("zoneID")

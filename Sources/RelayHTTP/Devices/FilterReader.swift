@@ -1,9 +1,9 @@
 import RelayCore
 import RelayWire
 
-/// Reads the filters of a query. A filter that it returns has a value that suits its comparator and
-/// its system field. Any other filter could never match, and is refused with the name of the wrong
-/// key.
+/// Reads the filters of a query. Each filter that the reader returns has a value that suits its
+/// comparator and its system field. The reader refuses any other filter, which could never match,
+/// with an error that names the wrong member.
 struct FilterReader {
   let limits: HTTPLimits
 
@@ -99,8 +99,8 @@ struct FilterReader {
     return found
   }
 
-  /// A date without a type looks like a number, so a number is read as a date where only a date
-  /// fits.
+  /// Reads the value of a filter on a system field. A date without a type looks like a number, so a
+  /// number is read as a date if the field is a date.
   private func value(
     _ operand: JSONCursor, of system: SystemField, _ comparator: QueryRule.Comparator
   ) throws(JSONProblem) -> FieldValue {
@@ -145,7 +145,7 @@ struct FilterReader {
 }
 
 extension QueryRule.Comparator {
-  /// What a value should be instead; nil: the value suits the comparator.
+  /// What a value should be instead; `nil` means that the value suits the comparator.
   fileprivate func complaint(about value: FieldValue) -> String? {
     switch operand {
     case .anything: nil
@@ -153,7 +153,7 @@ extension QueryRule.Comparator {
     case .string: value.kind == .string ? nil : "of type STRING"
     case .location: value.kind == .location ? nil : "of type LOCATION"
     case .text where !value.isText: "of type STRING or STRING_LIST"
-    // A run of more than 255 bytes is no word either, and needs no error text of its own.
+    // A run of letters and digits of more than 255 bytes is no word; it gets the same error text.
     case .text: value.hasWords ? nil : "a text with a letter or a digit"
     case .member: value.kind == .list ? "one value, not a list" : nil
     case .list: value.kind == .list ? nil : "a list"
@@ -190,7 +190,8 @@ extension FieldValue {
     }
   }
 
-  /// Removes the zones of references to users, because two users never differ in their zones only.
+  /// Removes the zones from references to users, because a user's record name alone identifies the
+  /// user.
   fileprivate var withoutZones: FieldValue {
     switch self {
     case .reference(let name, _): .reference(recordName: name, zone: nil)

@@ -1,7 +1,7 @@
-/// Names of the members that requests may have, for each object. A member that has one of these
-/// names in another spelling is refused and not ignored.
+/// The names of the members that each kind of object in requests may have. A member that has one of
+/// these names in another spelling is refused and not ignored.
 enum KnownMembers {
-  /// The top level of a device's request, for all endpoints.
+  /// The members of the top level of a device's request, for all endpoints together.
   static let request: [StaticString] = [
     "clientId", "syncToken", "metaSyncToken", "digestToken", "continuationMarker", "resultsLimit",
     "zones", "zoneID", "desiredRecordTypes", "reverse", "operations", "subscriptions",
@@ -9,7 +9,7 @@ enum KnownMembers {
     "apnsEnvironment", "apnsToken", "apnsTopic", "transport", "token", "subscription", "badge", "w",
   ]
   static let zoneID: [StaticString] = ["zoneName", "ownerRecordName"]
-  /// One zone of `changes/zone`.
+  /// The members of one zone in a `changes/zone` request.
   static let zone: [StaticString] = [
     "zoneID", "syncToken", "resultsLimit", "desiredRecordTypes", "reverse",
   ]
@@ -29,7 +29,7 @@ enum KnownMembers {
     "shouldSendContentAvailable", "shouldSendMutableContent", "additionalFields", "collapseIDKey",
   ]
 
-  /// The data of a producer's event, and its parts.
+  /// The members of the data of a producer's event.
   static let eventData: [StaticString] = [
     "database", "zoneID", "record", "participant", "share", "changedBy", "sequence",
   ]
@@ -40,7 +40,7 @@ enum KnownMembers {
   static let eventAuthor: [StaticString] = ["userRecordName", "clientId"]
   static let eventShare: [StaticString] = ["recordName"]
 
-  /// A field's value, of a record or a filter.
+  /// The members of a field's value, in a record or in a filter.
   static let fieldValue: [StaticString] = ["value", "type"]
   static let reference: [StaticString] = ["recordName", "zoneID", "action"]
 }

@@ -5,7 +5,7 @@ import RelayWire
 /// Which page of a list the client wants: `continuationMarker` and `resultsLimit`, in the body or,
 /// for a GET, in the query.
 struct ListRequest {
-  /// Nil: from the beginning.
+  /// The position after which the page begins; `nil` means the beginning of the list.
   let after: Position?
   let limit: Int
 
@@ -14,7 +14,8 @@ struct ListRequest {
     limit = try Self.limit(body, query, limits)
   }
 
-  /// The marker at which an earlier page ended, as the list wrote it; nil: from the beginning.
+  /// The marker at the end of the previous page, as that page's answer gave it; `nil` means the
+  /// beginning of the list.
   static func marker(_ body: JSONCursor, _ query: String?) throws -> String? {
     try text("continuationMarker", query) ?? body.optional("continuationMarker")?.string()
   }
@@ -23,8 +24,8 @@ struct ListRequest {
     min(try count(body, query) ?? limits.pageEntries, limits.pageEntries)
   }
 
-  /// A parameter of the query. An unreadable parameter is refused: if it were ignored, every page
-  /// would begin at the start of the list.
+  /// A parameter of the query. An unreadable parameter is refused: if the relay ignored a marker,
+  /// every page would begin at the start of the list.
   private static func text(_ name: StaticString, _ query: String?) throws(WireError) -> String? {
     for (found, value) in PercentText.parameters(of: query) {
       guard let found else { continue }
@@ -50,8 +51,8 @@ struct ListRequest {
       throw WireError(.badRequest, "continuationMarker is none of this list")
     }
     let bits = bytes.reduce(0) { $0 << 8 | UInt64($1) }
-    // Positions in a store are positive `Int64` values; there is nothing to list after the last
-    // one.
+    // Positions in a store are positive `Int64` values. After the largest position there is nothing
+    // to list.
     return Position(bits: min(bits, UInt64(Int64.max)))
   }
 

@@ -1,10 +1,11 @@
 import RelayCore
 import RelayWire
 
-/// The installation that a device's request names: `clientId` in the query, else in the body.
+/// The installation that a device's request names: `clientId` in the query, or otherwise in the
+/// body.
 ///
-/// An unreadable `clientId` is refused. If it were ignored, the request would acknowledge nothing
-/// and own nothing, and the relay would wake the device for what it has fetched.
+/// An unreadable `clientId` is refused. If the relay ignored it, the request would acknowledge
+/// nothing, and the relay would wake the device for changes that the device has fetched.
 enum NamedClient {
   private static let name: StaticString = "clientId"
 

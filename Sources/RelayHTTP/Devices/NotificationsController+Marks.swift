@@ -4,8 +4,8 @@ import RelayEngine
 import RelayWire
 
 extension NotificationsController {
-  /// `notifications/markRead`: answers in the order of the request. An id that is superseded, was
-  /// trimmed or never existed succeeds and changes nothing.
+  /// Answers `notifications/markRead`, in the order of the request. For an id that was replaced by
+  /// a newer notification, was trimmed or never existed, the answer is success and nothing changes.
   func markRead(_ body: JSONCursor, _ caller: Caller) async throws -> Response {
     let items = try body.items("notificationIDs", atMost: limits.operationsPerRequest)
     submissions.wrote(items: items.count, by: caller.id)
@@ -48,7 +48,8 @@ extension NotificationsController {
     return Response(json)
   }
 
-  /// `badge/modify`: sets the user's counter for one app. Wakes no device.
+  /// Answers `badge/modify`: sets the user's badge counter for one topic, or for every topic if the
+  /// request names none. Wakes no device.
   func setBadge(
     _ body: JSONCursor, _ caller: Caller, _ authenticator: ScopeAuthenticator
   ) async throws -> Response {

@@ -3,14 +3,14 @@ import RelayCore
 import RelayEngine
 import RelayWire
 
-/// `notifications/…` and `badge/modify`.
+/// Answers `notifications/…` and `badge/modify`.
 struct NotificationsController: Sendable {
   let feeds: FeedAccess
   let submissions: Submissions
   let relay: any RelayService
   let limits: HTTPLimits
 
-  /// `notifications/changes`: a page of the user's notifications.
+  /// Answers `notifications/changes` with a page of the user's notifications.
   func notifications(_ body: JSONCursor, _ caller: Caller) async throws -> Response {
     let feed = FeedKey(scope: caller.scope, kind: .notifications(caller.user))
     try body.refuse("metaSyncToken", "is zones/changes' name; write syncToken")

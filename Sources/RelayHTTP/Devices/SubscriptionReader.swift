@@ -1,14 +1,14 @@
 import RelayCore
 import RelayWire
 
-/// Reads CloudKit's subscription dictionaries. A `Subscription` that it returns keeps every rule of
-/// its database and type.
+/// Reads CloudKit's subscription dictionaries. A `Subscription` that the reader returns obeys every
+/// rule for subscriptions of its database and type.
 struct SubscriptionReader {
   let database: Database
   let user: UserID
   let limits: HTTPLimits
 
-  /// - Throws: `WireError` or `JSONProblem`: the item's error.
+  /// - Throws: `WireError` or `JSONProblem`, with which the item is answered.
   func subscription(_ value: JSONCursor, id: SubscriptionID) throws -> Subscription {
     let type = try value.required("subscriptionType")
     let info = try NotificationInfoReader(limits: limits).info(
@@ -50,7 +50,7 @@ struct SubscriptionReader {
         zone: try queryZone(value)))
   }
 
-  /// Nil: every zone of the database.
+  /// The only zone that a query subscription watches; `nil` means every zone of the database.
   private func queryZone(_ value: JSONCursor) throws -> ZoneID? {
     let isWide = try value.optional("zoneWide")?.boolean()
     if isWide == true { return nil }
@@ -100,16 +100,16 @@ struct SubscriptionReader {
     return try Name.read(type, limits)
   }
 
-  /// Refuses a subscription to a part of a zone or of a database, which cannot be watched. A wider
-  /// subscription would wake for changes that the user did not want.
+  /// Refuses a subscription to a part of a zone or of a database, which the relay does not support.
+  /// A wider subscription would wake devices for changes that the user did not want.
   private func refuseNarrow(_ value: JSONCursor, _ reason: String) throws(JSONProblem) {
     guard let wide = value.optional("zoneWide"), try !wide.boolean() else { return }
     throw wide.problem("must not be false: \(reason)")
   }
 
   /// Refuses members that would narrow a zone or database subscription, which fires for every
-  /// change of records of its type. Saved without them, it would wake for changes that the user did
-  /// not want. A value that narrows nothing is accepted.
+  /// change of records of its type. Saved without these members, the subscription would wake
+  /// devices for changes that the user did not want. A value that narrows nothing is accepted.
   private func refuseQueryRules(_ value: JSONCursor) throws(JSONProblem) {
     let remedy = "leave it out, or save a subscription of type \"query\""
     if let kinds = value.optional("firesOn"), try firing(value) != .all {

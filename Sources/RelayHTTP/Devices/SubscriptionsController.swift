@@ -3,14 +3,14 @@ import RelayCore
 import RelayEngine
 import RelayWire
 
-/// `subscriptions/…`: saves, deletes, lists and looks up subscriptions.
+/// Answers `subscriptions/…`: saves, deletes, lists and looks up subscriptions.
 struct SubscriptionsController: Sendable {
   let feeds: FeedAccess
   let submissions: Submissions
   let limits: HTTPLimits
 
-  /// `subscriptions/modify`: all valid operations go to the relay as one fact. An invalid one has
-  /// its error in its place in the answer.
+  /// Answers `subscriptions/modify`: submits all valid operations as one fact. In the answer, the
+  /// error of an invalid operation stands in the place of that operation.
   func modify(
     _ body: JSONCursor, _ database: Database, _ caller: Caller
   ) async throws -> Response {
@@ -18,7 +18,7 @@ struct SubscriptionsController: Sendable {
     submissions.wrote(items: items.count, by: caller.id)
     let reader = SubscriptionReader(database: database, user: caller.user, limits: limits)
     var operations: [SubscriptionsRequest.Operation] = []
-    /// Nil: the operation is valid, and the relay answers it.
+    /// One element for each operation; `nil` means that the operation is valid and is submitted.
     var refusals: [RefusedItem?] = []
     for item in items {
       var id: String?
@@ -35,9 +35,9 @@ struct SubscriptionsController: Sendable {
     return Self.response(to: refusals, answers)
   }
 
-  /// `subscriptions/list`: a page of subscriptions in the order of saving. The page begins after
-  /// the marker of the previous page and is no larger than an answer may be. A subscription saved
-  /// meanwhile comes at the end; a changed one stays in its place.
+  /// Answers `subscriptions/list` with a page of subscriptions, in the order in which they were
+  /// created. The page begins after the marker of the previous page, and ends when it has reached
+  /// the limit of entries or of bytes. A changed subscription keeps its place in the order.
   func list(
     _ list: ListRequest, _ database: Database, _ caller: Caller
   ) async throws -> Response {
@@ -54,7 +54,7 @@ struct SubscriptionsController: Sendable {
     json.beginObject()
     json.key("subscriptions")
     json.beginArray()
-    // The bytes of the JSON count: a control character takes six bytes there.
+    // The loop counts bytes of JSON text, in which a control character takes six bytes.
     while found.count - rest.count < limit, json.bytes.count < limits.subscriptionAnswerBytes,
       let row = rest.popFirst()
     {
@@ -80,7 +80,7 @@ struct SubscriptionsController: Sendable {
         SubscriptionID(try item.object().required("subscriptionID").string())
       }
     }
-    // An item without an id gets its error below.
+    // An item without a readable id gets its error when the answer is written.
     let ids = asked.compactMap { try? $0.get() }
     try await feeds.visible(.subscriptions(caller.scope, caller.user), until: caller.until)
     let found = try await feeds.read(for: caller.id, until: caller.until) {
@@ -96,7 +96,7 @@ struct SubscriptionsController: Sendable {
       switch item {
       case .success(let id):
         if json.bytes.count >= limits.subscriptionAnswerBytes {
-          // One request may name the same subscription two hundred times.
+          // One request may name the same subscription two hundred times, so the answer is bounded.
           RefusedItem(id: id.name, error: Self.answerIsFull).write(into: &json)
         } else if let subscription = known[id] {
           SubscriptionText.write(subscription, into: &json)
@@ -115,7 +115,9 @@ struct SubscriptionsController: Sendable {
   private static let answerIsFull = WireError(
     .quotaExceeded, "the answer is as large as it may be; look this one up in another request")
 
-  /// - Parameter id: the item's id as soon as it is known, for the item's error.
+  /// Reads one operation.
+  ///
+  /// - Parameter id: set to the item's id as soon as the id is read, so that an error can name it.
   private static func operation(
     _ item: JSONCursor, _ reader: SubscriptionReader, _ id: inout String?
   ) throws -> SubscriptionsRequest.Operation {

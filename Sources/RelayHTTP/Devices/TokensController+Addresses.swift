@@ -5,7 +5,7 @@ import RelayWire
 
 /// Reads the addresses of providers other than APNs.
 extension TokensController {
-  /// `{transport: "fcm", token}`.
+  /// Reads an address of FCM: `{transport: "fcm", token}`.
   func firebaseAddress(in body: JSONCursor, _ authenticator: ScopeAuthenticator) throws -> Address {
     guard let project = authenticator.firebaseProject else {
       throw WireError(.badRequest, "transport 'fcm' is not configured in this environment")
@@ -21,8 +21,8 @@ extension TokensController {
     return Address(transport: .fcm, topic: project, token: Array(token.utf8))
   }
 
-  /// `{transport: "webpush", subscription: {endpoint, keys: {p256dh, auth}}}`, as a browser's
-  /// `PushSubscription.toJSON()` returns it.
+  /// Reads an address of Web Push: `{transport: "webpush", subscription: {endpoint, keys: {p256dh,
+  /// auth}}}`. The subscription is what a browser's `PushSubscription.toJSON()` returns.
   func webAddress(in body: JSONCursor, _ authenticator: ScopeAuthenticator) throws -> Address {
     guard let webPush = authenticator.webPush else {
       throw WireError(.badRequest, "transport 'webpush' is not configured in this environment")
@@ -55,8 +55,8 @@ extension TokensController {
     else { throw value.problem("must be an absolute URL") }
     if webPush.allowsPrivateAddresses, scheme == "http" { return text }
     guard scheme == "https" else { throw value.problem("must begin with https://") }
-    // This only gives an early error: host names are checked when they are resolved, before each
-    // connection.
+    // This check only gives an early error. The relay checks the addresses of a host name when it
+    // resolves the name, before each connection.
     if !webPush.allowsPrivateAddresses, Self.isPrivate(host: host) {
       throw value.problem("must not be at a private address")
     }
@@ -64,7 +64,7 @@ extension TokensController {
   }
 
   private static func isOnCurve(_ point: [UInt8]) -> Bool {
-    // The error does not matter: bytes that fail here are no key.
+    // The error does not matter: if it is thrown, the bytes are no key.
     (try? P256.KeyAgreement.PublicKey(x963Representation: point)) != nil
   }
 
@@ -78,7 +78,7 @@ extension TokensController {
     return bare.lowercased() == "localhost" || bare.lowercased().hasSuffix(".localhost")
   }
 
-  /// The bytes that the resolver writes into a C address; nil if it does not accept the text.
+  /// The bytes that `resolve` writes into a C address; nil if `resolve` returns false.
   private static func bytes<Address>(
     of type: Address.Type, _ resolve: (UnsafeMutablePointer<Address>) -> Bool
   ) -> [UInt8]? {

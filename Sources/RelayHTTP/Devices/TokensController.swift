@@ -3,7 +3,7 @@ import RelayCore
 import RelayEngine
 import RelayWire
 
-/// `tokens/…`, and `wakes/acknowledge`: devices and their addresses.
+/// Answers `tokens/…`, about devices and their addresses, and `wakes/acknowledge`.
 struct TokensController: Sendable {
   let feeds: FeedAccess
   let submissions: Submissions
@@ -12,7 +12,7 @@ struct TokensController: Sendable {
   let courier: CourierAddresses
   let limits: HTTPLimits
 
-  /// `tokens/register`: registers a device and its address.
+  /// Answers `tokens/register`: registers a device and its address.
   func register(
     _ body: JSONCursor, _ caller: Caller, _ authenticator: ScopeAuthenticator
   ) async throws -> Response {
@@ -51,8 +51,8 @@ struct TokensController: Sendable {
     return rows.first { $0.address.place == address }?.key.client
   }
 
-  /// `tokens/create`: registers a device that has only the courier. Its token identifies the device
-  /// and gives access to nothing; the relay never sends it to a provider.
+  /// Answers `tokens/create`: registers a device that has only the courier. The token in the answer
+  /// identifies the device and gives access to nothing; the relay never sends it to a provider.
   func create(_ body: JSONCursor, _ caller: Caller) async throws -> Response {
     let environment = try environment(in: body)
     let client = try client(in: body, caller) ?? ClientID(RandomID.draw())
@@ -73,7 +73,8 @@ struct TokensController: Sendable {
     return Response(json)
   }
 
-  /// `tokens/unregister`: an app calls it when its user signs out. An unknown device is no error.
+  /// Answers `tokens/unregister`, which an app sends when its user signs out. An unknown device is
+  /// no error.
   func unregister(_ body: JSONCursor, _ caller: Caller) async throws -> Response {
     let device: Unregistration.Device
     if let token = body.optional("apnsToken") {
@@ -90,7 +91,7 @@ struct TokensController: Sendable {
     return .emptyObject
   }
 
-  /// `tokens/list`: the calling user's devices.
+  /// Answers `tokens/list` with the calling user's devices.
   func devices(_ caller: Caller) async throws -> Response {
     try await feeds.visible(.devices(caller.scope, caller.user), until: caller.until)
     let rows = try await feeds.read(for: caller.id, until: caller.until) {
@@ -120,7 +121,7 @@ struct TokensController: Sendable {
     return Response(json)
   }
 
-  /// `wakes/acknowledge`: an unknown number is ignored.
+  /// Answers `wakes/acknowledge`. An unknown wake number is ignored.
   func acknowledge(_ body: JSONCursor, _ caller: Caller) throws -> Response {
     guard let client = try client(in: body, caller) else {
       throw WireError(.badRequest, "clientId is missing")
@@ -133,7 +134,7 @@ struct TokensController: Sendable {
     return .emptyObject
   }
 
-  /// The installation that a request is about. Here a `clientId` that is no UUID is an error.
+  /// The installation that a request is about. A `clientId` that is no UUID is an error.
   private func client(in body: JSONCursor, _ caller: Caller) throws(JSONProblem) -> ClientID? {
     guard let named = body.optional("clientId") else { return caller.client }
     guard let client = ClientID(text: try named.string()) else {
@@ -153,7 +154,7 @@ struct TokensController: Sendable {
     }
     let environment = try environment(in: body)
     let token = try pushToken(body.required("apnsToken"))
-    // A client of CloudKit registers with the token that `tokens/create` gave it.
+    // A client of CloudKit registers with the token that it got from `tokens/create`.
     if CreatedToken.isOurs(token, with: keys) {
       return Address(transport: .courier, topic: "", token: token)
     }
@@ -170,11 +171,11 @@ struct TokensController: Sendable {
     return environment
   }
 
-  /// Reads hexadecimal text if possible, else base64. A token of only hexadecimal digits is never
-  /// read as base64.
+  /// Reads a push token as hexadecimal text if possible, otherwise as base64. A text of only
+  /// hexadecimal digits is never read as base64.
   private func pushToken(_ value: JSONCursor) throws(JSONProblem) -> [UInt8] {
     let text = try value.string()
-    // An odd number of hexadecimal digits is an incomplete token, which no device has.
+    // An odd number of hexadecimal digits is an incomplete token, and is refused.
     let isHexadecimal = text.utf8.allSatisfy { Hex.isDigit($0) }
     guard let token = Hex.bytes(text) ?? (isHexadecimal ? nil : Base64.bytes(text)), !token.isEmpty
     else {

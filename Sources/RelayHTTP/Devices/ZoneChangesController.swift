@@ -3,20 +3,20 @@ import RelayCore
 import RelayEngine
 import RelayWire
 
-/// `changes/zone`, and `records/changes`, its old form.
+/// Answers `changes/zone` and its older form `records/changes`.
 struct ZoneChangesController: Sendable {
   let feeds: FeedAccess
   let relay: any RelayService
   let limits: HTTPLimits
 
-  /// `changes/zone`: which records of several zones changed. Answers in the order of the request.
+  /// Answers `changes/zone`: which records of several zones changed, in the order of the request.
   func changes(
     _ body: JSONCursor, _ database: Database, _ caller: Caller
   ) async throws -> Response {
     guard database != .public else { throw WireError.noSync }
     try body.refuse("syncToken", "belongs to its zone: write it in the item of zones")
     let asked = try body.items("zones", atMost: limits.operationsPerRequest)
-    // An unreadable item gets its error below.
+    // An unreadable item gets its error in the loop below.
     try await feeds.visible(
       asked.compactMap { try? ZoneRequest($0, database, caller, limits).zone }
         .map { .feed(FeedKey(scope: caller.scope, kind: .zone($0))) },
@@ -42,7 +42,7 @@ struct ZoneChangesController: Sendable {
         write(WireError(problem), of: item, zone, into: &json)
       }
       json.endObject()
-      // The text stays in memory while the next page waits for its turn.
+      // This text stays in memory while the next page waits for its turn, so its bytes are counted.
       try caller.answer.grow(to: json.bytes.count)
     }
     json.endArray()
@@ -51,7 +51,7 @@ struct ZoneChangesController: Sendable {
     return Response(json, served: collected.readings, to: relay)
   }
 
-  /// `records/changes`: the old form for one zone. An error fails the whole request.
+  /// Answers `records/changes`, the older form for one zone. An error fails the whole request.
   func recordChanges(
     _ body: JSONCursor, _ database: Database, _ caller: Caller
   ) async throws -> Response {
@@ -72,7 +72,7 @@ struct ZoneChangesController: Sendable {
     }
   }
 
-  /// What reading several zones finds besides their pages.
+  /// What the reads of several zones have produced besides the pages.
   private struct ZonePages {
     var readings: [Reading] = []
     var lost: [Fact] = []
@@ -88,7 +88,7 @@ struct ZoneChangesController: Sendable {
     guard isOwn == (database == .private) else { throw WireError.zoneNotFound }
     let feed = FeedKey(scope: caller.scope, kind: .zone(request.zone))
     let start = try feeds.open(request.token, feed, caller)
-    // At least one entry: a page that says `moreComing` must advance.
+    // A page has room for at least one entry, because a page with `moreComing` must advance.
     let limit = max(
       1, min(try feeds.pageLimit(request.body), limits.entriesPerRequest - collected.entries))
     switch try await feeds.visiblePage(feed, from: start, limit: limit, caller) {
@@ -142,7 +142,7 @@ struct ZoneChangesController: Sendable {
         json.key("modified")
         json.beginObject()
         json.integer("timestamp", entry.life.time.milliseconds)
-        // Participants must not learn about one another's devices or the owner's.
+        // A participant must not see devices of the owner or of other participants.
         if (author ?? owner) == caller.user {
           json.string(
             "deviceID", ifAny: entry.life.device?.device(of: caller.user, in: owner).text)

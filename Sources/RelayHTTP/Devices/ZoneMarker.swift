@@ -1,14 +1,15 @@
 import RelayCore
 import RelayWire
 
-/// The place where a list of zones continues: after this zone. The marker names a zone and gives
-/// access to nothing, so it is not signed.
+/// The marker at the end of a page of zones: the next page begins after this zone. The marker names
+/// a zone and gives access to nothing, so it is not signed.
 struct ZoneMarker {
   let zone: ZoneID
 
   init(zone: ZoneID) { self.zone = zone }
 
-  /// The owner's length shows where the zone's name begins, because names may hold any character.
+  /// The marker's text. The length of the owner's name stands in it, because names may contain any
+  /// character, so no character could separate them.
   var text: String {
     let owner = zone.owner.name
     return Base64.urlText(Array("\(owner.utf8.count):\(owner)\(zone.name)".utf8))

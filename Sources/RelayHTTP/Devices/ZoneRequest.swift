@@ -1,15 +1,15 @@
 import RelayCore
 import RelayWire
 
-/// One zone of a `changes/zone` request, or the whole of a `records/changes`.
+/// One zone of a `changes/zone` request, or a whole `records/changes` request.
 struct ZoneRequest {
   let zone: ZoneID
   let token: JSONCursor?
   let body: JSONCursor
-  /// Records of other types are left out; nil: all are shown.
+  /// The record types to show; `nil` means all types.
   let types: Set<FieldValue>?
-  /// True for newest first inside a page. Pages and tokens advance as always, so that a client that
-  /// follows them misses nothing (P2).
+  /// True if each page lists its newest entries first. The order of the pages is the same as
+  /// without `reverse`, so that a client that follows the tokens misses nothing (P2).
   let isReversed: Bool
 
   init(
@@ -31,12 +31,12 @@ struct ZoneRequest {
     self.types = types
   }
 
-  /// Writes an item's own key into its error, as far as the key is readable.
+  /// Writes an item's zone id into the item's error, as far as the zone id is readable.
   static func echo(_ zone: JSONCursor?, into json: inout JSONWriter) {
     guard let zone else { return }
     json.key("zoneID")
     json.beginObject()
-    // Only strings are repeated. If a value is of another kind, the error reports that.
+    // A value that is no string is left out; the error that follows names it.
     json.string("zoneName", ifAny: try? zone.optional("zoneName")?.string())
     json.string("ownerRecordName", ifAny: try? zone.optional("ownerRecordName")?.string())
     json.endObject()

@@ -2,7 +2,7 @@ import RelayCore
 import RelayWire
 
 extension JSONWriter {
-  /// `"zoneID": {…}`
+  /// Writes the member `"zoneID": {…}`.
   mutating func zoneID(_ zone: ZoneID) {
     key("zoneID")
     beginObject()

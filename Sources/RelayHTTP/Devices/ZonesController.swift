@@ -3,13 +3,13 @@ import RelayCore
 import RelayEngine
 import RelayWire
 
-/// `zones/list` and `zones/lookup`.
+/// Answers `zones/list` and `zones/lookup`.
 struct ZonesController: Sendable {
   let feeds: FeedAccess
   let limits: HTTPLimits
 
-  /// `zones/list`: pages of the zones that the relay has seen and the user may see. The public
-  /// database has only its default zone.
+  /// Answers `zones/list` with a page of the zones that the relay has seen and the user may see.
+  /// The public database has only its default zone.
   ///
   /// - Parameter query: the request's query, for the marker and limit of a GET.
   func list(
@@ -46,12 +46,12 @@ struct ZonesController: Sendable {
     return Response(json)
   }
 
-  /// `zones/lookup`: one answer for each zone, in the order of the request.
+  /// Answers `zones/lookup`, with one item for each zone, in the order of the request.
   func lookUp(
     _ body: JSONCursor, _ database: Database, _ caller: Caller
   ) async throws -> Response {
     let asked = try body.items("zones", atMost: limits.operationsPerRequest)
-    // An unreadable item gets its error below.
+    // An unreadable item gets its error in the loop below.
     try await feeds.visible(
       asked.compactMap { try? self.zone(named: $0, database, caller) }
         .map { .feed(FeedKey(scope: caller.scope, kind: .zone($0))) },
@@ -89,7 +89,8 @@ struct ZonesController: Sendable {
     return Response(json)
   }
 
-  /// Reads a zone's name in the item itself, or one level deeper as in all other requests.
+  /// Reads a zone id: in the item's member `zoneID`, as in all other requests, or in the item
+  /// itself.
   private func zone(
     named item: JSONCursor, _ database: Database, _ caller: Caller
   ) throws(JSONProblem) -> ZoneID {

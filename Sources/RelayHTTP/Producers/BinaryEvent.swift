@@ -2,7 +2,8 @@ import HTTPTypes
 import RelayCore
 import RelayWire
 
-/// An event in CloudEvents' binary mode: its attributes as header fields, its data as the body.
+/// An event in the binary mode of CloudEvents: its attributes are header fields, and its data is
+/// the body.
 struct BinaryEvent {
   private let attributes: JSONCursor
   private let data: JSONCursor
@@ -15,12 +16,14 @@ struct BinaryEvent {
     ("time", HTTPField.Name("ce-time")!),
   ]
 
-  /// True if the header has any attribute that the relay knows. Extensions alone make no event.
+  /// True if the header has at least one of the attributes in `names`. A header with only extension
+  /// attributes makes no event.
   static func isOne(_ headers: HTTPFields) -> Bool {
     names.contains { headers.contains($0.field) }
   }
 
-  /// - Throws: if the body is not JSON, or a field's text cannot be decoded.
+  /// - Throws: `JSONProblem` if the body is not JSON, or if a header field of the event is repeated
+  ///   or cannot be decoded.
   init(_ headers: HTTPFields, body: [UInt8]) throws(JSONProblem) {
     var json = JSONWriter()
     json.beginObject()
@@ -41,12 +44,12 @@ struct BinaryEvent {
 
   /// The event's id; nil if it has none.
   var id: String? {
-    // `init` has written it: if it is there, it is a string.
+    // The read cannot fail, because `init` has written the id as a string.
     try? attributes.optional("id")?.string()
   }
 
-  /// The change that `reader` makes of the event. Errors name the header field or the place in the
-  /// data.
+  /// The change that `reader` makes from the event. Errors name the header field, or the path in
+  /// the data.
   func change(by reader: EventReader) throws(JSONProblem) -> Change {
     let head: EventReader.Head
     do throws(JSONProblem) {
@@ -62,8 +65,9 @@ struct BinaryEvent {
     }
   }
 
-  /// Decodes a field as the HTTP binding, 3.1.3.2, demands: removes double quotes, then decodes
-  /// percent escapes once. Nil if an escape is broken or the text is not UTF-8.
+  /// Decodes a field's value as the HTTP binding of CloudEvents demands (3.1.3.2): removes double
+  /// quotes, then decodes percent escapes once. Returns nil if an escape is broken or the text is
+  /// not UTF-8.
   private static func decoded(_ value: String) -> String? {
     guard value.utf8.first == UInt8(ascii: "\""), value.utf8.count >= 2,
       value.utf8.last == UInt8(ascii: "\"")

@@ -3,21 +3,22 @@ import Hummingbird
 import RelayCore
 import RelayWire
 
-/// How a request carries its events.
+/// The form in which a request contains its events.
 enum EventFormat {
-  /// One event, its data inside it.
+  /// One event as a JSON object, which includes the event's data.
   case one
   case batch
-  /// One event a line.
+  /// One event in each line.
   case lines
-  /// One event: its attributes are header fields, its data is the body.
+  /// One event, whose attributes are header fields and whose data is the body.
   case binary
 
-  /// True if several events may arrive. Each is then answered by its index.
+  /// True if the request may contain several events. An event that is too large is then rejected
+  /// alone; otherwise it fails the whole request.
   var isBatch: Bool { self == .batch || self == .lines }
 
-  /// CloudEvents' rule: a content type of CloudEvents decides. With any other content type, the
-  /// `ce-` fields decide.
+  /// Follows the rule of CloudEvents: a content type of CloudEvents decides the form. With any
+  /// other content type, the `ce-` header fields decide.
   init(of request: Request) throws(WireError) {
     let type = MediaType(request.headers[.contentType] ?? "").name
     switch Spelled(type) {
@@ -37,12 +38,11 @@ enum EventFormat {
 
   /// Refuses binary mode if the producer signs its requests. A signature covers the date, the body
   /// and the path, and no other header field. In binary mode the event's type and id are header
-  /// fields: an attacker on the way could turn a signed update into a deletion. An attacker can
-  /// also change the content type, but a structured body read in a wrong form is refused, and no
-  /// event turns into another.
+  /// fields, so an attacker on the way could turn a signed update into a deletion. An attacker can
+  /// also change the content type, but then the body is read in a wrong form and refused.
   ///
-  /// - Throws: 415, as for any form that is not taken. The signature is not verified before,
-  ///   because it would say nothing about the event.
+  /// - Throws: a 415, as for any form that is not supported. The signature is not verified before,
+  ///   because a valid signature would not prove the event's type and id.
   func check(for claim: ProducerClaim) throws(WireError) {
     guard self == .binary, case .signed = claim else { return }
     throw WireError(
@@ -57,7 +57,8 @@ enum EventFormat {
 struct MediaType {
   let name: String
 
-  /// Reads byte by byte, because every request of a producer comes through here.
+  /// Reads the field's bytes and no characters, because this code runs for every request of a
+  /// producer and must be fast.
   init(_ field: String) {
     let name = field.utf8.drop { $0 == 0x20 }.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 }
     self.name = Substring(name).lowercased()

@@ -2,15 +2,16 @@ package import RelayCore
 package import RelayEngine
 package import RelayWire
 
-/// Reads CloudEvents into changes. A `Change` that it returns is valid.
+/// Reads CloudEvents into changes. Every `Change` that the reader returns is valid.
 package struct EventReader: Sendable {
   let scope: Scope
-  /// The producer's name, unique in the whole relay: the memory of event ids distinguishes
-  /// producers by it.
+  /// The producer's name with its scope, so that the name is unique in the whole relay. Equal event
+  /// ids of two producers are told apart by this name.
   let producer: String
   let ids: any IdentityKeys
   let limits: HTTPLimits
-  /// How many fetches a second the producer declares it can serve; 0: it does not say.
+  /// How many fetches a second the producer can serve; 0 means that the producer declares no
+  /// number.
   let fetchCapacity: Int
 
   package init(
@@ -122,7 +123,7 @@ package struct EventReader: Sendable {
     return try event.required("data").object()
   }
 
-  /// The database as the zone's owner sees it, and the zone.
+  /// The database, as the zone's owner sees it, and the zone of an event.
   private func place(
     of data: JSONCursor, _ kind: Kind
   ) throws(JSONProblem) -> (Database, ZoneID) {
@@ -195,7 +196,7 @@ package struct EventReader: Sendable {
     return RecordChange(verb: verb, name: name, type: type, tag: tag, fields: fields)
   }
 
-  /// When a record was created or modified, and by which user: fields that only filters read.
+  /// Reads when a record was created or modified, and by which user. Only filters use these fields.
   private func stamp(
     _ value: JSONCursor, _ time: SystemField, _ user: SystemField
   ) throws(JSONProblem) -> [Field] {
@@ -239,7 +240,7 @@ package struct EventReader: Sendable {
 }
 
 extension JSONCursor {
-  /// An error about a member that is there.
+  /// An error about the member `key`, or about this value if the member is missing.
   fileprivate func fault(at key: StaticString, _ what: String) -> JSONProblem {
     (self[key] ?? self).problem(what)
   }

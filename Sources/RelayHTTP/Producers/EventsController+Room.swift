@@ -2,8 +2,9 @@ import RelayCore
 import RelayEngine
 
 extension EventsController {
-  /// The changes, by index, that would bring a zone or a database beyond its limit. Reads only
-  /// feeds near their limit, and only after everything answered before is visible in them.
+  /// The refusals of the changes that would bring a zone or a database beyond its limit, by index.
+  /// Reads only feeds that are near their limit, after everything answered before is visible in
+  /// them.
   func withoutRoom(
     _ facts: [Fact], of caller: CallerID
   ) async throws(WireError) -> [Int: Refusal] {
@@ -36,8 +37,8 @@ extension EventsController {
     return refused
   }
 
-  /// The changes without room that the relay took before. A repeated change is a duplicate, whether
-  /// or not there is room for it now.
+  /// Those of the changes at `places` that the relay has accepted before. A repeated change is a
+  /// duplicate, even if there is no room for it now.
   func known(among places: [Int], _ facts: [Fact]) async throws(WireError) -> Set<Int> {
     var asked: [(place: Int, change: Change)] = []
     for place in places {

@@ -5,7 +5,7 @@ import RelayCore
 import RelayEngine
 import RelayWire
 
-/// `/events/1/…`: what producers report.
+/// Answers `/events/1/…`, to which producers report changes.
 struct EventsController: Sendable {
   let relay: any RelayService
   let feeds: FeedAccess
@@ -18,7 +18,7 @@ struct EventsController: Sendable {
   let turns: ReadingTurns
   let limits: HTTPLimits
 
-  /// Accepts a producer's changes: all valid ones of a request go to the relay together.
+  /// Accepts a producer's changes. All valid changes of a request are submitted together.
   func take(
     _ request: Request, _ authenticator: ScopeAuthenticator, on channel: any Channel
   ) async throws -> Response {
@@ -39,8 +39,9 @@ struct EventsController: Sendable {
     return response.holding(arrival.place, arrival.room)
   }
 
-  /// Reads a request into its changes and its rejected events. The body and its parsed form end
-  /// here, so that a request that waits for the relay keeps only its changes in memory.
+  /// Reads a request into its changes and its rejected events. The body and its parsed form are
+  /// released when this method returns, so that a request that waits for the relay keeps only its
+  /// changes in memory.
   private func arrival(
     of request: Request, _ authenticator: ScopeAuthenticator, on channel: any Channel
   ) async throws -> Arrival {
@@ -145,11 +146,11 @@ struct EventsController: Sendable {
   }
 }
 
-/// What one request contains.
+/// What one request contains, and the outcome of its events.
 private struct Arrival {
   var caller: CallerID
   let place: RequestPlace
-  /// The room of the request's answer.
+  /// The memory reserved for the request's answer.
   let room: AnswerRoom
   var facts: [Fact] = []
   /// The index and id of each fact's event.
@@ -157,8 +158,8 @@ private struct Arrival {
   var result = IntakeResult()
 
   /// - Parameters:
-  ///   - refused: the refusals, by the index of their facts.
-  ///   - known: the indexes of those facts that the relay took before.
+  ///   - refused: the refusals, by the index of the refused fact in `facts`.
+  ///   - known: the indexes of those refused facts that the relay has accepted before.
   mutating func reject(_ refused: [Int: Refusal], known: Set<Int>) {
     guard !refused.isEmpty else { return }
     result.duplicates += known.count
@@ -174,10 +175,10 @@ private struct Arrival {
 private enum ArrivedEvent {
   case json(JSONCursor)
   case binary(BinaryEvent)
-  /// A line that is not JSON. The line is rejected and does not affect the others.
+  /// A line that is not JSON. This line is rejected; the other lines are read.
   case broken(JSONProblem)
 
-  /// The bytes of the event's own text, or in binary mode of its data.
+  /// The bytes of the event's JSON text, or in binary mode the bytes of the event's data.
   var bytes: Int {
     switch self {
     case .json(let event): event.objectBytes
@@ -194,7 +195,8 @@ private enum ArrivedEvent {
     }
   }
 
-  /// The event's id. An id that is no string counts as none: the index identifies the event.
+  /// The event's id; nil if the id is missing or is no string. The answer then identifies the event
+  /// by its index only.
   var id: String? {
     switch self {
     case .json(let event): try? event.optional("id")?.string()
@@ -229,9 +231,10 @@ private struct IntakeResult {
     rejected.append((index, id, why))
   }
 
-  /// The status is 202. If events were rejected and none was accepted or known, it is 400, and the
-  /// body also has an error's members. If a producer repeats a request after its answer was lost,
-  /// the status is the same: the good events are known, and only the bad ones are rejected again.
+  /// The answer. Its status is 400 if events were rejected and none was accepted or a duplicate;
+  /// the body then also has an error's members. Otherwise the status is 202. A repeated request
+  /// gets the same status as the first, because an event accepted the first time is a duplicate the
+  /// second time.
   var response: Response {
     let failed = accepted == 0 && duplicates == 0 && !rejected.isEmpty
     var json = JSONWriter()
@@ -240,7 +243,7 @@ private struct IntakeResult {
     json.integer("duplicates", duplicates)
     json.key("rejected")
     json.beginArray()
-    // Events are listed in the order sent, whether the relay rejected them or this controller did.
+    // Rejected events are listed in the order of the request.
     for item in rejected.sorted(by: { $0.index < $1.index }) {
       json.beginObject()
       json.integer("index", item.index)

@@ -1,7 +1,8 @@
 import RelayCore
 import RelayWire
 
-/// Reads CloudKit's field values: `{"value": …, "type": "STRING"}`. A missing type is guessed.
+/// Reads CloudKit's field values: `{"value": …, "type": "STRING"}`. If the type is missing, the
+/// reader infers it from the value.
 enum FieldReader {
   static func fields(
     of record: JSONCursor, _ limits: HTTPLimits
@@ -14,7 +15,7 @@ enum FieldReader {
         throw value.problem("must not begin with an underscore: no field of a record does")
       }
       guard Name.isValid(name, bytesMax: limits.nameBytes) else {
-        // The error gives the field's place, because its name may be as long as the event.
+        // The error gives the field's place and not its name, because the name may be very long.
         throw object.problem(
           "has a bad name at place \(place): a field's name must have 1 to \(limits.nameBytes) "
             + "bytes and no control characters")
@@ -31,7 +32,7 @@ enum FieldReader {
     return fields
   }
 
-  /// Nil: the field has no value.
+  /// Reads a field; returns `nil` if the field has no value.
   static func value(of field: JSONCursor) throws(JSONProblem) -> FieldValue? {
     try field.object().refuseOtherSpellings(of: KnownMembers.fieldValue)
     guard let value = field.optional("value") else { return nil }
@@ -47,8 +48,8 @@ enum FieldReader {
     return try single(value, of: kind)
   }
 
-  /// Reads a value where only a list makes sense. The type of a list may also be that of its
-  /// members.
+  /// Reads a field whose value should be a list. The type may be a list type, such as
+  /// `STRING_LIST`, or the type of the list's members.
   static func list(of field: JSONCursor) throws(JSONProblem) -> FieldValue? {
     guard let value = try field.object().optional("value"), value.isArray,
       let type = field.optional("type"), let kind = Kind(spelled: try type.string())
@@ -56,7 +57,7 @@ enum FieldReader {
     return .list(try list(value, of: kind))
   }
 
-  /// The type that some clients write for any list, whatever its members are.
+  /// The type that some clients write for every list, whatever the type of its members is.
   private static let anyList = "LIST"
 
   private enum Kind: String, CaseIterable {
@@ -117,7 +118,7 @@ enum FieldReader {
       longitude: try value.required("longitude").double())
   }
 
-  /// An asset is identified by its checksum; a plain string stands for itself.
+  /// The text that identifies an asset: its checksum, or the value itself if the value is a string.
   private static func asset(_ value: JSONCursor) throws(JSONProblem) -> String {
     if value.isString { return try value.string() }
     return try value.object().optional("fileChecksum")?.string() ?? ""
@@ -135,7 +136,8 @@ enum FieldReader {
     throw value.problem("needs a type: it cannot be told from the value")
   }
 
-  /// All values of a list have one type. Whole numbers among doubles are read as doubles.
+  /// Reads a list that has no type. Its members must all be of one type; if any member is a double,
+  /// whole numbers are read as doubles.
   private static func guessList(_ value: JSONCursor) throws(JSONProblem) -> [FieldValue] {
     let values = try mixedList(value)
     guard let kind = values.first?.kind, let other = values.firstIndex(where: { $0.kind != kind })
@@ -143,7 +145,7 @@ enum FieldReader {
     throw try value.elements()[other].problem("must be of the type of the list's other values")
   }
 
-  /// Reads members that are plain values, or that each have a type: `{"value": …, "type": …}`.
+  /// Reads a list whose members are plain values or have the form `{"value": …, "type": …}`.
   private static func mixedList(_ value: JSONCursor) throws(JSONProblem) -> [FieldValue] {
     var values: [FieldValue] = []
     for element in try value.elements() {
@@ -163,7 +165,7 @@ enum FieldReader {
 }
 
 extension FieldValue {
-  /// The number of values. A list counts as one more than its members.
+  /// The number of values: 1, and for a list one more than the number of its members.
   fileprivate var count: Int {
     guard case .list(let members) = self else { return 1 }
     return 1 + members.count

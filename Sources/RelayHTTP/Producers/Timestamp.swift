@@ -1,9 +1,9 @@
 import RelayCore
 
-/// RFC 3339 dates, as CloudEvents carry them.
+/// Reads the dates of CloudEvents (RFC 3339), and writes the dates of HTTP.
 enum Timestamp {
-  /// Nil if the text is no such date. Digits beyond milliseconds are dropped; a leap second counts
-  /// as the second before it.
+  /// The instant of a date in the form of RFC 3339; `nil` if the text is no such date. Digits
+  /// beyond milliseconds are dropped; a leap second counts as the second before it.
   static func instant(_ text: String) -> Instant? {
     var rest = Array(text.utf8)[...]
     guard let year = digits(4, &rest), take("-", &rest), let month = digits(2, &rest),
@@ -52,7 +52,8 @@ enum Timestamp {
     return false
   }
 
-  /// Milliseconds; 0 if there is no fraction.
+  /// Reads the fraction of a second, in milliseconds; 0 if there is no fraction, nil if the
+  /// fraction has no digit.
   private static func fraction(_ rest: inout ArraySlice<UInt8>) -> Int64? {
     guard take(".", &rest) else { return 0 }
     var milliseconds: Int64 = 0
@@ -67,7 +68,8 @@ enum Timestamp {
     return count > 0 ? milliseconds : nil
   }
 
-  /// Minutes east of Greenwich.
+  /// Reads the offset from UTC, in minutes; positive to the east. Returns nil if the offset is
+  /// missing or malformed.
   private static func offset(_ rest: inout ArraySlice<UInt8>) -> Int64? {
     if take("Zz", &rest) { return 0 }
     let sign: Int64 = rest.first == UInt8(ascii: "-") ? -1 : 1
@@ -85,7 +87,8 @@ enum Timestamp {
     }
   }
 
-  /// Days since 1970. Years are counted from March, so that the leap day is a year's last day.
+  /// The number of days since 1970-01-01. The computation lets years begin in March, so that the
+  /// leap day is the last day of a year.
   private static func dayNumber(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
     let shifted = month <= 2 ? year - 1 : year
     let era = (shifted >= 0 ? shifted : shifted - 399) / 400

@@ -73,7 +73,8 @@ package struct HTTPLimits: Hashable, Sendable {
   package var courierHoldSeconds = 55
   /// The most polls and streams of the courier that may be open at the same time.
   package var courierConnections = 50_000
-  /// How long a device may take to read what the courier has sent to it.
+  /// How long a wake of the courier may take to leave for the network. After this time the courier
+  /// closes the connection, because the device does not read.
   package var courierReadSeconds = 5
   package var courierTokenSeconds: Int64 = 12 * 3_600
   /// The most verified user tokens that the relay remembers per scope.

@@ -2,10 +2,11 @@ extension JSONCursor {
   /// Refuses a member whose name is one of `names` in another spelling.
   ///
   /// Members with unknown names are ignored. A known member in another spelling is not ignored,
-  /// because that would change what the request does, and the sender would not learn of it.
+  /// because the request would then do something else than the sender wants, without an error.
   ///
-  /// - Throws: an error about the first such member, which gives the right name. Does nothing if
-  ///   this value is not an object.
+  /// Does nothing if this value is not an object.
+  ///
+  /// - Throws: an error about the first such member, which gives the right name.
   package func refuseOtherSpellings(of names: [StaticString]) throws(JSONProblem) {
     guard node.kind == .object else { return }
     let end = Int(node.extent)
@@ -22,10 +23,10 @@ extension JSONCursor {
   }
 }
 
-/// A name that differs from another only in case, or in `_` and `-` between its words: `clientID`
-/// and `client_id` are other spellings of `clientId`.
+/// Another spelling of a name, which differs from the name only in case or in the characters `_`
+/// and `-`: `clientID` and `client_id` are other spellings of `clientId`.
 package enum OtherSpelling {
-  /// False for the name itself.
+  /// True if `text` is another spelling of `name`. False if `text` is the name itself.
   package static func isOne(_ text: String, of name: StaticString) -> Bool {
     let known = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
     guard text.utf8.count >= known.count, !text.utf8.elementsEqual(known) else { return false }

@@ -1,4 +1,5 @@
-/// A value in a JSON text. Cheap to copy; its errors name the value by its path.
+/// A value in a JSON text. A cursor is cheap to copy. The errors that it throws name the value by
+/// its path.
 package struct JSONCursor: Sendable {
   let tree: JSONTree
   let index: Int
@@ -11,8 +12,8 @@ package struct JSONCursor: Sendable {
   package var isString: Bool { node.kind == .string || node.kind == .escapedString }
   package var isNumber: Bool { node.kind == .number }
 
-  /// The object's length in the text in bytes, including its braces; 0 for anything else. Only for
-  /// the text's root or for an element of an array at the root.
+  /// The object's length in the text in bytes, including its braces; 0 for any other value. The
+  /// result is correct only for the text's root and for an element of an array at the root.
   package var objectBytes: Int {
     guard node.kind == .object else { return 0 }
     let after = Int(node.extent)
@@ -22,7 +23,8 @@ package struct JSONCursor: Sendable {
     return last + 1 - Int(node.start)
   }
 
-  /// The member with this name; nil if this is not an object or has no such member. O(members).
+  /// The member with this name; nil if this value is not an object or has no such member. The
+  /// lookup takes time in proportion to the number of members.
   package subscript(key: StaticString) -> JSONCursor? {
     guard node.kind == .object else { return nil }
     let end = Int(node.extent)
@@ -34,7 +36,7 @@ package struct JSONCursor: Sendable {
     return nil
   }
 
-  /// The member; nil if it is absent or null, because both mean the same.
+  /// The member with this name; nil if the member is absent or null, which mean the same.
   package func optional(_ key: StaticString) -> JSONCursor? {
     guard let value = self[key], !value.isNull else { return nil }
     return value
@@ -68,8 +70,8 @@ package struct JSONCursor: Sendable {
   package func integer() throws(JSONProblem) -> Int64 {
     guard node.kind == .number else { throw mismatch("a whole number") }
     if let number = plainInteger() { return number }
-    // A whole number of more than 64 bits is refused: as a double it would be rounded to one that
-    // fits.
+    // A whole number of more than 64 bits is refused, because a double could round it to another
+    // number, which fits.
     if !isWrittenWhole, let number = Int64(exactly: tree.double(at: index)) { return number }
     throw problem("must be a whole number that fits 64 bits")
   }
@@ -140,7 +142,8 @@ package struct JSONCursor: Sendable {
     return self
   }
 
-  /// This value's path. Walks the text from its root, so use it for errors only.
+  /// This value's path. Finding the path searches the text from its root, so use it for errors
+  /// only.
   package var path: String {
     var path = ""
     var here = 0

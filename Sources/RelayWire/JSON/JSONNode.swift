@@ -1,5 +1,5 @@
-/// One value or key of a JSON text, in the order of the text. Twelve bytes; a node points into the
-/// text and owns nothing.
+/// One value or key of a JSON text. A node takes twelve bytes: it has offsets into the text and
+/// copies nothing from it.
 struct JSONNode: Sendable {
   enum Kind: UInt8, Sendable {
     case null
@@ -13,9 +13,11 @@ struct JSONNode: Sendable {
     case object
   }
 
-  /// Scalars: offset of the first byte in the text (of a string: after its quote).
+  /// The offset of the value's first byte in the text; for a string, the first byte after the
+  /// opening quote.
   var start: UInt32
-  /// Scalars: number of bytes. Containers: index of the node after the last one inside.
+  /// For an array or object, the index of the first node after those inside it. For any other value
+  /// or key, its number of bytes.
   var extent: UInt32
   var kind: Kind
 

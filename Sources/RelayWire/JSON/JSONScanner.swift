@@ -3,7 +3,7 @@ struct JSONScanner {
   private let text: UnsafeBufferPointer<UInt8>
   private let limits: JSONLimits
   private var at = 0
-  /// The containers that are open, outermost first.
+  /// The node indexes of the arrays and objects that are not closed yet, outermost first.
   private var open: [Int] = []
 
   init(text: UnsafeBufferPointer<UInt8>, limits: JSONLimits) {
@@ -23,7 +23,7 @@ struct JSONScanner {
     guard at == text.count else { throw problem("something follows the JSON value") }
   }
 
-  /// Continues in the innermost open container: reads its next member or closes the container.
+  /// Continues in the innermost open array or object: reads its next member, or closes it.
   private mutating func step(
     in container: Int, _ nodes: inout [JSONNode]
   ) throws(JSONProblem) {
@@ -139,8 +139,8 @@ struct JSONScanner {
     }
   }
 
-  /// Reads a string that begins at the quote. Checks its escapes and its UTF-8 here, so that later
-  /// readers of the string can rely on them.
+  /// Reads a string that begins at the quote. Checks the string's escapes and UTF-8, so that later
+  /// code need not check them.
   private mutating func string(into nodes: inout [JSONNode]) throws(JSONProblem) {
     at += 1
     let start = at
@@ -230,8 +230,8 @@ struct JSONScanner {
     return unit
   }
 
-  /// Skips one character of two to four bytes. Requires its shortest form, no surrogates and at
-  /// most U+10FFFF.
+  /// Skips one UTF-8 character of two to four bytes. Refuses a form that is not the shortest, a
+  /// surrogate, and a character above U+10FFFF.
   private mutating func skipCharacter(_ lead: UInt8) throws(JSONProblem) {
     let (length, second): (Int, ClosedRange<UInt8>) =
       switch lead {

@@ -1,7 +1,9 @@
-/// A JSON text that has been read: its bytes, and its values as one flat list.
+/// A JSON text that has been read: its bytes, and its values as one flat list in the order of the
+/// text.
 ///
-/// Reading checks everything that the grammar of RFC 8259 and UTF-8 demand. Strings and numbers are
-/// made only when a caller reads them. If an object has equal keys, the first one counts.
+/// The initializer checks the whole text against the grammar of RFC 8259 and UTF-8. Strings and
+/// numbers are made only when a caller reads them. If an object has equal keys, a lookup by key
+/// finds the first.
 package final class JSONTree: Sendable {
   let bytes: [UInt8]
   let nodes: [JSONNode]
@@ -26,7 +28,7 @@ package final class JSONTree: Sendable {
 
   package var root: JSONCursor { JSONCursor(tree: self, index: 0) }
 
-  /// The index of the node that follows the one at `index` and everything inside that node.
+  /// The index of the first node after the node at `index` and after all nodes inside it.
   func next(after index: Int) -> Int {
     let node = nodes[index]
     return node.isContainer ? Int(node.extent) : index + 1
@@ -50,7 +52,7 @@ package final class JSONTree: Sendable {
   func text(at index: Int) -> String {
     let node = nodes[index]
     let range = Int(node.start)..<Int(node.start) + Int(node.extent)
-    // The scanner has checked the UTF-8, so this decoding never repairs anything.
+    // The scanner has checked the UTF-8, so decoding never replaces invalid bytes.
     guard node.kind == .escapedString else {
       return bytes.withUnsafeBufferPointer {
         String(decoding: UnsafeBufferPointer(rebasing: $0[range]), as: UTF8.self)

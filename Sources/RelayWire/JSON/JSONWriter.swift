@@ -1,4 +1,4 @@
-/// Writes JSON byte by byte, in the order given. Keys are literals: they are never escaped.
+/// Writes JSON text in the order of the calls. Keys are literals and are not escaped.
 package struct JSONWriter: Sendable {
   package private(set) var bytes: [UInt8] = []
 
@@ -28,7 +28,8 @@ package struct JSONWriter: Sendable {
     bytes.append(UInt8(ascii: ":"))
   }
 
-  /// For a key that is known only at run time: write `string`, then `colon`, then the value.
+  /// Writes the colon after a key that is known only at run time. Call `string` for the key, then
+  /// `colon`, then write the value.
   package mutating func colon() { bytes.append(UInt8(ascii: ":")) }
 
   package mutating func string(_ text: String) {
