@@ -15,7 +15,7 @@ final class CurlHandle: @unchecked Sendable {
     precondition(result == CURLE_OK, "libcurl cannot be initialised: the process has no memory")
   }()
 
-  /// The most bytes of a Unix socket's path. The system does not accept a longer path whole.
+  /// The most bytes of a Unix socket's path, which is the limit of the system.
   private static let socketPathBytesMax = 107
 
   init() {
@@ -126,7 +126,7 @@ final class CurlHandle: @unchecked Sendable {
     return headers
   }
 
-  /// The header lines to send. An empty `Expect` prevents that libcurl waits for "100 Continue"
+  /// The header lines to send. An empty `Expect` prevents libcurl from waiting for "100 Continue"
   /// before it sends a larger body.
   private static func headerLines(_ request: HTTPRequest) -> [String] {
     var lines = request.headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }

@@ -12,7 +12,8 @@ package import RelayEngine
 /// which is made at the first start and is part of every backup.
 package struct KeyRing: TokenKeys, IdentityKeys, PushKeys {
   package let signing: UInt32
-  /// True if the store had no key of its own and `init` made one. `keepOwn` makes it durable.
+  /// True if the store had no key of its own and `init` made a key. `keepOwn` makes this key
+  /// durable.
   package let hasMadeOwn: Bool
   private let file: KeyFile
   private let keys: [UInt32: SymmetricKey]
@@ -52,12 +53,12 @@ package struct KeyRing: TokenKeys, IdentityKeys, PushKeys {
   /// Keeps the key that `init` drafted: the draft is the store's own key from now on. Does nothing
   /// if the store had a key before.
   ///
-  /// Called once: after the first call there is no draft, so a second call throws.
+  /// Call this method only once: after the first call there is no draft, so a second call throws.
   package func keepOwn() throws(KeyFailure) {
     if hasMadeOwn { try file.keepDraft() }
   }
 
-  /// Checks a key file without using it.
+  /// Checks that a file holds a key.
   ///
   /// - Throws: `KeyFailure` if the file does not hold a key.
   package static func check(file path: String) throws(KeyFailure) {
@@ -108,9 +109,9 @@ extension KeyRing {
 
   package func digest(_ bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: bytes)) }
 
-  /// The value of `apns-collapse-id` for a subscription's collapse key. APNs accepts at most 64
-  /// bytes, and a header field must have no control characters and no blank at either end (RFC
-  /// 9113, 8.2.1). Any other key is replaced by its hash, of 43 characters.
+  /// The collapse id of a push, for `apns-collapse-id`: the value itself if it fits, otherwise its
+  /// hash, of 43 characters. APNs accepts at most 64 bytes, and a header field must have no control
+  /// characters and no blank at either end (RFC 9113, 8.2.1).
   package func collapseID(_ value: String) -> String {
     let bytes = value.utf8
     let isField =

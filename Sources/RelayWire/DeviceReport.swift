@@ -19,7 +19,7 @@ package struct DeviceReport: Codable, Hashable, Sendable {
   package var environment: String
   package var transport: String
   package var topic: String
-  /// `active` or `retired`.
+  /// The state of the registration: `active` or `retired`.
   package var state: String
   /// Why the device was retired: the provider's reason or the relay's own.
   package var reason: String?

@@ -22,9 +22,9 @@ package struct FeedbackReport: Codable, Hashable, Sendable {
 package struct FeedbackItem: Codable, Hashable, Sendable {
   /// The item's position, which is higher for each later item of all environments.
   package var position: UInt64
-  /// A UUID, which stays the same when the item is sent again.
+  /// A UUID, which is the same each time the item is sent.
   package var id: String
-  /// `retired`, `silent` or `returned`.
+  /// The kind of the item: `retired`, `silent` or `returned`.
   package var type: String
   /// When the reported event happened.
   package var at: Int64

@@ -32,7 +32,8 @@ extension StatusReport {
     package var environment: String
     package var transport: String
     package var topic: String
-    /// `closed` lets pushes through, `open` stops them, `probing` tries one.
+    /// The state of the route's circuit: `closed` lets pushes through, `open` stops pushes, and
+    /// `probing` tries one push.
     package var circuit: String
     package var inFlight: Int
     package var sent: Int64
@@ -58,15 +59,15 @@ extension StatusReport {
   package struct Webhook: Codable, Hashable, Sendable {
     package var container: String
     package var environment: String
-    /// `idle`, `sending`, `retrying` or `stopped`.
+    /// The state of the webhook: `idle`, `sending`, `retrying` or `stopped`.
     package var state: String
-    /// Position of the newest feedback item that the webhook's server has accepted.
+    /// The position of the newest feedback item that the webhook's server has accepted.
     package var position: UInt64
     /// The number of items that the server has accepted since the daemon's start. `failed` is the
     /// number of deliveries that the server has not accepted since then.
     package var sent: Int64
     package var failed: Int64
-    /// Age of the oldest item that waits for its delivery.
+    /// The age in seconds of the oldest item that waits for its delivery.
     package var oldestAge: Double
     package var lastError: String?
 

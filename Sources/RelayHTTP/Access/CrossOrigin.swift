@@ -4,7 +4,8 @@ import Hummingbird
 /// What a web page of another origin may do, and the header fields that state it to the browser
 /// (CORS, the Fetch standard).
 ///
-/// Pages of an environment's listed origins may use its endpoints for devices and for the courier.
+/// Pages of the origins that an environment lists may use the environment's endpoints for devices
+/// and for the courier.
 /// The relay answers the request of any other page as usual, because the user token alone decides
 /// what a request may do; but without these header fields the browser hides the answer from the
 /// page.
@@ -26,12 +27,14 @@ struct CrossOrigin {
     }
   }
 
-  /// True for a preflight: a browser asks whether a page may send its request.
+  /// True for a preflight, with which a browser asks whether a page may send a request.
   static func isPreflight(_ request: Request) -> Bool {
     request.method == .options && request.headers.contains(.origin)
   }
 
-  /// - Throws: 403 if the origin is not listed.
+  /// Answers a preflight.
+  ///
+  /// - Throws: a 403 if the origin is not listed.
   func preflight(_ route: RequestRoute) throws(WireError) -> Response {
     guard listed != nil else {
       throw WireError(
@@ -48,7 +51,7 @@ struct CrossOrigin {
   }
 
   /// Adds the header fields that tell the browser whether the page may see this answer or error.
-  /// `Vary` prevents that a cache which ignores `no-store` gives the answer to another origin.
+  /// `Vary` prevents a cache that ignores `no-store` from giving the answer to another origin.
   func mark(_ fields: inout HTTPFields) { Self.mark(&fields, for: listed) }
 
   static func mark(_ fields: inout HTTPFields, for listed: String?) {

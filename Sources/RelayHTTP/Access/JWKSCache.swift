@@ -45,7 +45,7 @@ package final class JWKSCache: Service {
     self.clock = clock
     self.issues = issues
     self.logger = logger
-    // The buffer holds one poke, which is enough, because `serve` checks all sets for each poke.
+    // The stream buffers one element, which is enough: `serve` checks all sets for each element.
     (pokes, poke) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
@@ -115,8 +115,8 @@ package final class JWKSCache: Service {
     }
   }
 
-  /// Notes the outcome of a fetch for `status`, under the lock under which `keep` drops sets. If a
-  /// reload has dropped the set since the fetch began, the outcome is ignored.
+  /// Notes the outcome of a fetch for `status`, with the same lock as `keep`. If a reload has
+  /// dropped the set since the fetch began, the outcome is ignored.
   ///
   /// - Parameter trouble: what is wrong; `nil` means that the fetch succeeded.
   /// - Returns: false if the set was dropped.

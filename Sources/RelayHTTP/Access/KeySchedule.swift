@@ -44,7 +44,8 @@ struct KeySchedule: Sendable {
     failures += 1
   }
 
-  /// A token names a key that is not in the set.
+  /// Notes that a token names a key which is not in the set. The next fetch is then due at once, if
+  /// the last fetch began at least `unknownGap` ago.
   ///
   /// - Returns: true if a fetch is under way or comes at once, so that the caller should wait.
   mutating func missed(at now: Instant) -> Bool {

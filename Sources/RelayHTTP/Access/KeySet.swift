@@ -5,7 +5,7 @@ import RelayWire
 ///
 /// The type of a key decides its only algorithm: whatever a token's header says, an RSA key
 /// verifies RS256 and nothing else. Keys of other types and uses (other curves, encryption) are
-/// skipped, as the RFC demands. A key that should be usable and is not appears in `problems`.
+/// skipped, as the RFC demands. `problems` describes the keys that should be usable and are not.
 package struct KeySet: Hashable, Sendable {
   package enum Algorithm: String, Hashable, Sendable, CaseIterable {
     case es256 = "ES256"
@@ -21,7 +21,8 @@ package struct KeySet: Hashable, Sendable {
     let numbers: [String]
   }
 
-  /// The bytes are no key set: they are not JSON, have no list of keys, or list too many.
+  /// The error for bytes that are no key set: they are not JSON, have no list of keys, or list too
+  /// many keys.
   package struct Unreadable: Error, Hashable, Sendable {
     package let reason: String
   }
@@ -34,8 +35,8 @@ package struct KeySet: Hashable, Sendable {
   /// The highest number of keys in one set; account servers publish a handful.
   package static let keysMax = 100
 
-  /// - Throws: `Unreadable` if the bytes are no key set. A set without usable keys throws nothing;
-  ///   its `keys` is empty.
+  /// - Throws: `Unreadable` if the bytes are no key set. A set without usable keys is no error; the
+  ///   property `keys` is then empty.
   package init(_ bytes: [UInt8]) throws(Unreadable) {
     let elements: [JSONCursor]
     do throws(JSONProblem) {

@@ -9,7 +9,7 @@ import RelayWire
 package struct ProducerKey: Hashable, Sendable {
   private let key: P256.Signing.PublicKey
 
-  /// - Parameter pem: `-----BEGIN PUBLIC KEY-----`.
+  /// - Parameter pem: a public key in PEM, which begins with `-----BEGIN PUBLIC KEY-----`.
   /// - Throws: swift-crypto's error if `pem` is no such key.
   package init(pem: String) throws { key = try P256.Signing.PublicKey(pemRepresentation: pem) }
 
@@ -58,8 +58,7 @@ struct SignedRequest: Sendable {
       throw Self.refusal(.requestDate, "is more than 10 minutes off")
     }
     guard let der = Base64.bytes(fields[2] ?? ""),
-      // The error is dropped: the answer says which header is wrong, and its reason matters only to
-      // the sender's own code.
+      // The error is dropped, because the answer names the wrong header and its right form.
       let signature = try? P256.Signing.ECDSASignature(derRepresentation: Data(der))
     else { throw Self.refusal(.requestSignature, "must be base64 of an ECDSA signature in DER") }
     self.signature = signature

@@ -19,7 +19,7 @@ package struct KeySetAddress: Hashable, Sendable {
   var place: String { WebOrigin.text(of: url) }
 }
 
-/// The keys behind one URL: the newest that were fetched, and the tasks that wait for newer ones.
+/// The keys behind one URL: the keys fetched last, and the tasks that wait for newer keys.
 ///
 /// Each instance is equal only to itself.
 package final class RemoteKeys: Sendable, Hashable {
@@ -95,7 +95,10 @@ package final class RemoteKeys: Sendable, Hashable {
 
   // MARK: The cache's side
 
-  /// - Returns: true if a fetch was due. The caller must fetch, then call `arrived` or `failed`.
+  /// Begins a fetch if a fetch is due.
+  ///
+  /// - Returns: true if a fetch was due. The caller must then fetch, and call `arrived` or
+  ///   `failed`.
   func begin() -> Bool {
     let now = clock()
     return state.withLock { state in
@@ -105,6 +108,8 @@ package final class RemoteKeys: Sendable, Hashable {
     }
   }
 
+  /// Stores fetched keys and ends every wait.
+  ///
   /// - Returns: true if the keys have changed.
   @discardableResult
   func arrived(_ set: KeySet, maxAge: Span?) async -> Bool {
@@ -123,6 +128,8 @@ package final class RemoteKeys: Sendable, Hashable {
     return isNews
   }
 
+  /// Notes that a fetch has failed, and ends every wait.
+  ///
   /// - Returns: the age of the keys that stay in use; `nil` means that there are no keys.
   @discardableResult
   func failed() -> Span? {
@@ -135,7 +142,7 @@ package final class RemoteKeys: Sendable, Hashable {
     return age
   }
 
-  /// Ends every wait, because no fetch follows any more.
+  /// Ends every wait, because no further fetch follows.
   func close() {
     let waiters = state.withLock { state in
       state.isClosed = true

@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 import RelayCore
 
-/// Access to one scope: finds the caller of a request, or the reason to refuse it.
+/// Access to one scope: finds the caller of a request, or the reason to refuse the request.
 struct ScopeAuthenticator: Sendable {
   let scope: Scope
   let topics: [String]
@@ -117,7 +117,8 @@ enum SecretComparison {
     left.count == right.count && zip(left, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
 
-  /// Compares `candidate` with every secret, wherever the match is.
+  /// True if `candidate` is one of the secrets. Compares `candidate` with every secret, so that the
+  /// time does not depend on which secret matches.
   static func isAmong(_ secrets: [String], _ candidate: String) -> Bool {
     secrets.reduce(false) { isEqual($1, candidate) || $0 }
   }

@@ -15,7 +15,7 @@ package final class ScopeRegistry: Sendable {
     authenticators = Mutex(await Self.authenticators(scopes, keys, limits))
   }
 
-  /// Replaces all scopes. Tokens verified before are verified again.
+  /// Replaces all scopes. User tokens that were verified before must be verified again.
   package func replace(with scopes: [Scope: ScopeAccess]) async {
     let fresh = await Self.authenticators(scopes, keys, limits)
     authenticators.withLock { $0 = fresh }

@@ -26,7 +26,7 @@ final class AnswerMemoryLimit: Sendable {
 
   /// - Parameters:
   ///   - held: the bytes that the answer has already.
-  ///   - isDone: the request has been carried out, so its answer is sent in any case.
+  ///   - isDone: true if the request has been carried out; its answer is then sent in any case.
   fileprivate func take(
     _ bytes: Int, beside held: Int, for caller: CallerID, isDone: Bool
   ) throws(WireError) {
@@ -82,7 +82,8 @@ final class AnswerRoom: Sendable {
 
   /// Enlarges the room: the answer now has `bytes` bytes.
   ///
-  /// - Parameter isDone: the request has been carried out, so its answer is sent in any case.
+  /// - Parameter isDone: true if the request has been carried out; its answer is then sent in any
+  ///   case.
   func grow(to bytes: Int, isDone: Bool = false) throws(WireError) {
     let held = self.bytes.withLock { $0 }
     guard bytes > held else { return }

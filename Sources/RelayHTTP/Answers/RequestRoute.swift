@@ -8,7 +8,7 @@ enum RequestRoute: Hashable, Sendable {
   case device(Scope, DeviceEndpoint)
   case database(Scope, Database, DatabaseEndpoint)
   case events(Scope)
-  /// The token in a courier address.
+  /// The courier, with the token in the courier address.
   case courier(String)
 
   enum DeviceEndpoint: String, CaseIterable, Hashable, Sendable {
@@ -39,11 +39,13 @@ enum RequestRoute: Hashable, Sendable {
     case zonesLookup = "zones/lookup"
     case changesDatabase = "changes/database"
     case changesZone = "changes/zone"
-    /// The older names of `changes/database` and `changes/zone`.
+    /// `zones/changes` and `records/changes` are the older forms of `changes/database` and
+    /// `changes/zone`.
     case zonesChanges = "zones/changes"
     case recordsChanges = "records/changes"
 
-    /// True if the endpoint changes durable state, as `DeviceEndpoint.writes` says for others.
+    /// True if the endpoint changes durable state. A user may write only a limited number of times
+    /// a minute.
     var writes: Bool { self == .subscriptionsModify }
   }
 
@@ -81,7 +83,7 @@ enum RequestRoute: Hashable, Sendable {
   }
 
   private static func scope(_ parts: [String]) -> Scope? {
-    // No container has a longer name.
+    // No container has a name of more than 255 bytes.
     guard parts[2].utf8.count <= 255 else { return nil }
     return Environment(name: parts[3]).map { Scope(container: parts[2], environment: $0) }
   }
@@ -106,7 +108,7 @@ enum RequestRoute: Hashable, Sendable {
 
 /// Percent-encoding of RFC 3986.
 enum PercentText {
-  /// Nil if an escape is broken or the result is not UTF-8.
+  /// The decoded text; nil if an escape is broken or the result is not UTF-8.
   static func decoded(_ text: Substring) -> String? {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
     var bytes: [UInt8] = []
@@ -136,7 +138,7 @@ enum PercentText {
     return nil
   }
 
-  /// All parameters in their order, decoded. Nil for a name or value that cannot be decoded.
+  /// All parameters of a query, in their order. A name or value that cannot be decoded is nil.
   static func parameters(of query: String?) -> [(name: String?, value: String?)] {
     (query ?? "").split(separator: "&").map { pair in
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

@@ -17,7 +17,7 @@ enum SealedText {
   static func seal(_ texts: [String], for purpose: Purpose, with keys: any TokenKeys) -> String {
     var bytes = (0..<4).reversed().map { UInt8(truncatingIfNeeded: keys.signing >> ($0 * 8)) }
     for text in texts {
-      // Every sealed text fits into this count: names have 255 bytes at most.
+      // Two bytes suffice for the length of every sealed text: names have at most 255 bytes.
       let count = UInt16(clamping: text.utf8.count)
       bytes.append(UInt8(count >> 8))
       bytes.append(UInt8(truncatingIfNeeded: count))

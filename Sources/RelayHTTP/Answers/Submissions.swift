@@ -7,12 +7,14 @@ struct Submissions: Sendable {
   let fairness: Fairness
   let clock: any ClockReader
 
-  /// - Throws: 429 if the caller writes too often.
+  /// Counts one written item of the caller.
+  ///
+  /// - Throws: a 429 if the caller writes too often.
   func mayWrite(_ caller: CallerID) throws(WireError) {
     try fairness.write(by: caller, at: clock.boot())
   }
 
-  /// Counts one request's items beyond the first as further writes.
+  /// Counts the items of one request beyond the first as further written items of the caller.
   func wrote(items: Int, by caller: CallerID) {
     fairness.wrote(items: items, by: caller, at: clock.boot())
   }

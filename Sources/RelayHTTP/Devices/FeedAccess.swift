@@ -2,7 +2,7 @@ import RelayCore
 import RelayEngine
 import RelayWire
 
-/// What all reads of feeds have in common: the wait until everything answered before is visible,
+/// What all reads of feeds have in common: the wait until every fact answered before is visible,
 /// turns to read the store, and tokens.
 struct FeedAccess: Sendable {
   let relay: any RelayService
@@ -20,7 +20,7 @@ struct FeedAccess: Sendable {
   /// waits for folds and for turns together.
   var patience: Instant { clock.boot() + limits.answerWithin }
 
-  /// Waits until everything answered before is visible in `place` (P4).
+  /// Waits until every fact that was answered before this call is visible in `place` (P4).
   func visible(_ place: ReadTarget, until: Instant) async throws(WireError) {
     try await visible([place], until: until)
   }
@@ -84,7 +84,8 @@ struct FeedAccess: Sendable {
     }
   }
 
-  /// One page of a feed, read after everything answered before is visible in it.
+  /// One page of a feed, which is read when every fact answered before this call is visible in the
+  /// feed.
   func page(
     _ feed: FeedKey, from start: TokenStart, limit: Int, _ caller: Caller
   ) async throws(WireError) -> PageAnswer {

@@ -62,7 +62,7 @@ struct SubscriptionsController: Sendable {
       last = row.serial
     }
     json.endArray()
-    // As in CloudKit's queries, a complete list has no further members.
+    // The last page has no `moreComing` and no marker, as in CloudKit's queries.
     if !rest.isEmpty, let last {
       json.boolean("moreComing", true)
       json.string("continuationMarker", ListRequest.marker(after: last))
@@ -184,7 +184,7 @@ struct SubscriptionsController: Sendable {
   }
 }
 
-/// A subscription that was not saved, deleted or found.
+/// The error for a subscription that could not be saved, deleted or found.
 private struct RefusedItem {
   var id: String?
   var error: WireError

@@ -8,8 +8,8 @@ struct ZoneMarker {
 
   init(zone: ZoneID) { self.zone = zone }
 
-  /// The marker's text. The length of the owner's name stands in it, because names may contain any
-  /// character, so no character could separate them.
+  /// The marker's text: the length of the owner's name, then the owner's name and the zone's name.
+  /// The length shows where the second name begins, because names may contain any character.
   var text: String {
     let owner = zone.owner.name
     return Base64.urlText(Array("\(owner.utf8.count):\(owner)\(zone.name)".utf8))

@@ -9,7 +9,7 @@ enum CallerID: Hashable, Sendable {
   /// The sender of a signed request whose body, and so its signature, is not verified yet. Any
   /// sender can claim the same key id, so the sender's address is part of the identity.
   case claimed(Scope, String, RemoteAddress?)
-  /// The control socket.
+  /// The operators, who use the control socket.
   case operators
 
   /// The submitter that stands for this caller when facts take turns. The submitter's number is

@@ -5,13 +5,13 @@ import Synchronization
 
 /// Places for work, which all callers share. Callers whose work waits for a place take turns: each
 /// waits for the work that runs already, and then for at most one piece of work of each other
-/// caller. No caller has more places than its share, even if more are free.
+/// caller. No caller has more places than its share, even if further places are free.
 final class CallerTurns: Sendable {
   fileprivate struct Waiter {
     var serial: UInt64
     /// The deadline of the wait, on the boot clock.
     var until: Instant
-    /// Resumed with true if the waiter gets a place.
+    /// Is resumed with true if the waiter gets a place, otherwise with false.
     var continuation: CheckedContinuation<Bool, Never>
   }
 
@@ -33,7 +33,7 @@ final class CallerTurns: Sendable {
     state = Mutex(State(running: Shares(most: places)))
   }
 
-  /// Pieces of work that wait: at most as many as requests under way.
+  /// The number of pieces of work that wait: at most as many as requests are under way.
   var waiting: Int { state.withLock { $0.waiting.values.reduce(0) { $0 + $1.count } } }
 
   /// Does the work when it is the caller's turn: at once if a place is free and the caller has less

@@ -7,8 +7,8 @@ import NIOPosix
 /// gone.
 ///
 /// A thread inherits the priority of the thread that starts it, and only root or `LimitNICE=` may
-/// raise it again. Resuming a task may start a thread. So these threads never resume a task: an
-/// event loop does it for them.
+/// raise the priority again. Resuming a task may start a thread. So these threads never resume a
+/// task; an event loop resumes the task instead.
 final class ReadingThreads: Sendable {
   /// The number added to the daemon's niceness. While all cores are busy, each of these threads
   /// gets about a tenth of the time of any other thread of the daemon.

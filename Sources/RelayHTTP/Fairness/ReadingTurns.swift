@@ -20,7 +20,7 @@ final class ReadingTurns: Sendable {
     threads = ReadingThreads(count: atOnce)
   }
 
-  /// Large bodies that wait for their turn: at most as many as bodies in flight.
+  /// The number of large bodies that wait for their turn.
   var waiting: Int { turns.waiting }
 
   /// Does `work`, which reads a body of `bytes` bytes: at once if the body is small, otherwise when

@@ -2,11 +2,12 @@ import NIOCore
 import RelayCore
 
 /// The source of a connection, as limits for each address count it: an IPv4 address, or the first
-/// 64 bits of an IPv6 address, because one internet access has all addresses with the same bits.
+/// 64 bits of an IPv6 address, because one subscriber usually has all addresses with these bits.
 struct RemoteAddress: Hashable, Sendable {
   private let prefix: UInt64
   private let isV4: Bool
-  /// False for loopback, private and shared addresses: a proxy there may act for many callers.
+  /// False for loopback, private and shared addresses: such an address may be a proxy for many
+  /// callers.
   let isPublic: Bool
 
   /// - Returns: nil for a Unix socket.

@@ -19,8 +19,8 @@ package struct ConnectionStateMachine: Sendable {
     case closed
   }
 
-  /// After an answer, the connection reads the rest of the request's body for at most this time and
-  /// up to this many bytes, and discards what it reads.
+  /// After its last answer, the connection waits at most `lingering` for the rest of the request's
+  /// body. After any answer, it discards at most `discardedMax` bytes of the request's body.
   static let lingering = TimeAmount.seconds(5)
   package static let discardedMax = 16 * 1_024 * 1_024
 
@@ -40,7 +40,8 @@ package struct ConnectionStateMachine: Sendable {
   /// True if the parser may deliver more parts of the bytes read last.
   var isReading = false
   var lastHeard: NIODeadline
-  /// The channel's writability and the time, at the input that is being handled.
+  /// `isWritable` tells whether the channel is writable, and `now` is the time, at the input that
+  /// is being handled.
   var isWritable = true
   var now: NIODeadline
   var actions: [Action] = []

@@ -24,7 +24,7 @@ struct CurrentRequest {
     case written(discarded: Int)
   }
 
-  /// Distinguishes the request from those before and after it on its connection.
+  /// Distinguishes the request from all other requests of the same connection.
   let serial: UInt32
   let begun: NIODeadline
   /// True if the client wants only the head of the answer.

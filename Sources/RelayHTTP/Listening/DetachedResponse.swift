@@ -25,7 +25,10 @@ struct DetachedResponse: Sendable {
     }.get()
   }
 
-  /// - Parameter done: called with false if the part can no longer leave for the network.
+  /// Writes a part of the answer.
+  ///
+  /// - Parameter done: called with true once the part has left for the network, or with false if
+  ///   the part can no longer leave.
   func write(
     _ part: HTTPConnection.ResponsePart, _ done: (@Sendable (_ isWritten: Bool) -> Void)? = nil
   ) {

@@ -6,7 +6,7 @@ import NIOCore
 struct InboundRequest: Sendable {
   let request: Request
   let connection: HTTPConnection
-  /// Distinguishes the request from those before and after it on its connection.
+  /// Distinguishes the request from all other requests of the same connection.
   let serial: UInt32
   /// If this is set, the responder is not called, and this refusal is the answer.
   var refusal: WireError?

@@ -8,7 +8,8 @@ import NIOSSL
 package import RelayEngine
 import ServiceLifecycle
 
-/// One HTTP/1.1 server: binds, accepts, answers, and drains when it is told to stop.
+/// One HTTP/1.1 server: binds its address, accepts connections, answers requests, and ends its
+/// connections when the daemon stops.
 ///
 /// Hummingbird's own server cannot take over a socket that systemd has bound, and its connections
 /// take too much memory for fifty thousand couriers. So the relay accepts and keeps connections

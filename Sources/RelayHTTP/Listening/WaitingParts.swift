@@ -6,7 +6,7 @@ struct WaitingParts: Sendable {
   /// How many parts may wait before the connection stops reading.
   static let countMax = 10
 
-  /// What the parser has delivered last, as a place among the requests.
+  /// Whether the part that the parser delivered last lies inside a request.
   private enum Parser {
     case betweenRequests
     case inRequest(isLast: Bool)
@@ -73,10 +73,10 @@ struct WaitingParts: Sendable {
 }
 
 extension HTTPRequestHead {
-  /// True if the connection ends with the answer. This is so for each HTTP/1.0 request, because the
-  /// relay sends no header field that would keep the connection open. It is also so for a request
-  /// that offers an upgrade: the relay answers it as HTTP/1.1, and the parser reads no further
-  /// request after it.
+  /// True if the connection ends with the answer to this request. The client may ask for this. A
+  /// connection of HTTP/1.0 always ends, because the relay sends no header field that would keep it
+  /// open. A connection also ends after a request that is a CONNECT or offers an upgrade, because
+  /// the parser reads no further request after such a request.
   var isLast: Bool {
     !isKeepAlive || isOfHTTP10 || method == .CONNECT || headers.contains(name: "upgrade")
   }

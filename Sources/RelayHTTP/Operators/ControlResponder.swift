@@ -74,7 +74,7 @@ package struct ControlResponder: HTTPResponder {
     return try await admin.devices(user: user, client: client)
   }
 
-  /// Unregisters an installation of any user, as its app would.
+  /// Answers `/devices/forget`: unregisters an installation for all its users.
   private func forget(_ request: Request) async throws -> Response {
     let room = bodies.room(for: .operators)
     defer { room.leave() }
@@ -94,8 +94,8 @@ package struct ControlResponder: HTTPResponder {
 
   private static let expiryMembers = ["container", "environment", "user"]
 
-  /// Expires change tokens: operators use it after a restore, and tests of clients use it too. An
-  /// absent member means all containers, all environments or all users.
+  /// Answers `/expire-tokens`, with which operators expire change tokens after a restore or in
+  /// tests of clients. An absent member means all containers, all environments or all users.
   private func expireTokens(_ request: Request) async throws -> Response {
     let room = bodies.room(for: .operators)
     defer { room.leave() }

@@ -8,13 +8,17 @@ package final class HealthIssues: Sendable {
 
   package init() {}
 
-  /// - Parameter sentence: what is wrong, and its remedy.
+  /// Adds or replaces the problem `name`.
+  ///
+  /// - Parameter sentence: what is wrong, and what the operator can do about it.
   package func tell(_ name: String, _ sentence: String) { open.withLock { $0[name] = sentence } }
 
   /// Removes a problem that is solved, or that no longer matters.
   package func settle(_ name: String) { open.withLock { $0[name] = nil } }
 
-  /// - Parameter sentence: what is wrong; `nil` means that the scope's webhook works.
+  /// Adds, replaces or removes the problem of a scope's webhook.
+  ///
+  /// - Parameter sentence: what is wrong; `nil` means that the webhook works.
   package func tell(webhookOf scope: Scope, _ sentence: String?) {
     open.withLock { $0["webhook \(scope.container) \(scope.environment.name)"] = sentence }
   }

@@ -7,7 +7,7 @@ extension MetricsText {
     var sent: Int64 = 0
     var delivered: Int64 = 0
     var stopped = 0
-    /// Routes that retire no device.
+    /// The number of routes that retire no device, because too many tokens are reported as dead.
     var doubted = 0
     var sender = SenderHealth()
   }

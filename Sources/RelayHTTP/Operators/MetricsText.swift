@@ -2,8 +2,8 @@ import Hummingbird
 import RelayCore
 import RelayEngine
 
-/// The daemon's state as Prometheus text, in base units. Labels come from closed lists and are
-/// never a token, user or zone.
+/// The daemon's state as Prometheus text, in base units. The values of labels come from fixed lists
+/// and from the configuration; they never name a token, user or zone.
 struct MetricsText {
   private(set) var text = ""
 

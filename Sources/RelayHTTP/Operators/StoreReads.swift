@@ -6,7 +6,7 @@ import Synchronization
 /// Records the reads of the store that failed. Operators see these failures in the log, as a count,
 /// and for some time as a reason in `status`.
 package final class StoreReads: Sendable {
-  /// The last failure of one kind.
+  /// The message and the time of a failed read.
   private struct FailedRead {
     var message: String
     var at: Instant
@@ -70,7 +70,7 @@ package final class StoreReads: Sendable {
       "read failed", metadata: ["error": "\(error)", "more": "\(unsaid) since the last line"])
   }
 
-  /// Failed reads since start.
+  /// The number of failed reads since the daemon's start.
   var failures: Int64 { state.withLock { $0.failed } }
 
   /// The sentences that `status` shows for failed reads.

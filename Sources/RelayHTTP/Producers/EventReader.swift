@@ -5,8 +5,8 @@ package import RelayWire
 /// Reads CloudEvents into changes. Every `Change` that the reader returns is valid.
 package struct EventReader: Sendable {
   let scope: Scope
-  /// The producer's name with its scope, so that the name is unique in the whole relay. Equal event
-  /// ids of two producers are told apart by this name.
+  /// The producer's name with its scope, so that the name is unique in the whole relay. By this
+  /// name the relay distinguishes equal event ids of two producers.
   let producer: String
   let ids: any IdentityKeys
   let limits: HTTPLimits

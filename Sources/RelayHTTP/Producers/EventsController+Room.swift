@@ -2,9 +2,9 @@ import RelayCore
 import RelayEngine
 
 extension EventsController {
-  /// The refusals of the changes that would bring a zone or a database beyond its limit, by index.
-  /// Reads only feeds that are near their limit, after everything answered before is visible in
-  /// them.
+  /// The refusals of the changes that would bring a zone or a database beyond its limit, by the
+  /// index of the change in `facts`. Reads only feeds that are near their limit, when every fact
+  /// answered before this call is visible in them.
   func withoutRoom(
     _ facts: [Fact], of caller: CallerID
   ) async throws(WireError) -> [Int: Refusal] {

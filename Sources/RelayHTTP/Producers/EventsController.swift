@@ -231,9 +231,9 @@ private struct IntakeResult {
     rejected.append((index, id, why))
   }
 
-  /// The answer. Its status is 400 if events were rejected and none was accepted or a duplicate;
-  /// the body then also has an error's members. Otherwise the status is 202. A repeated request
-  /// gets the same status as the first, because an event accepted the first time is a duplicate the
+  /// The answer. Its status is 400 if events were rejected and no event was accepted or a
+  /// duplicate; the body then also has an error's members. Otherwise the status is 202. A repeated
+  /// request gets the same status, because an event accepted the first time is a duplicate the
   /// second time.
   var response: Response {
     let failed = accepted == 0 && duplicates == 0 && !rejected.isEmpty

@@ -54,8 +54,8 @@ package struct HTTPLimits: Hashable, Sendable {
   /// the readers of one user.
   package var waitingReaders = 4_096
   /// The most reads of the store at the same time: two per core, because some reads wait for the
-  /// disk. The daemon lowers it to the number of reads that the store itself runs at once, because
-  /// callers whose reads wait inside the store take no turns.
+  /// disk. The daemon lowers this limit to the number of reads that the store itself runs at once,
+  /// because reads that wait inside the store take no turns.
   package var storeLooks = 2 * max(2, ProcessInfo.processInfo.activeProcessorCount)
   /// The longest time that a request waits for folds and for turns to read the store, together.
   package var answerWithin = Span.seconds(20)
@@ -69,7 +69,7 @@ package struct HTTPLimits: Hashable, Sendable {
   package var ratedCallers = 100_000
   /// How long a body may take if its sender is known only after the body has arrived.
   package var unverifiedBodySeconds = 10
-  /// How long a courier's poll is held before it is answered empty.
+  /// How long the courier holds a poll before it sends an empty answer.
   package var courierHoldSeconds = 55
   /// The most polls and streams of the courier that may be open at the same time.
   package var courierConnections = 50_000
@@ -89,9 +89,9 @@ package struct HTTPLimits: Hashable, Sendable {
 
   /// The most bytes of all bodies of one producer in memory at the same time.
   var bodyBytesPerProducer: Int { max(bodyBytes, bodyBytesInFlight / 8) }
-  /// The most bytes of all bodies of one user in memory at the same time. It is smaller than a
-  /// producer's, because a parsed body is kept until the answer and takes many times as much
-  /// memory.
+  /// The most bytes of all bodies of one user in memory at the same time. This limit is smaller
+  /// than a producer's, because the parsed form of a user's body is kept until the answer and takes
+  /// many times as much memory.
   var bodyBytesPerUser: Int { max(bodyBytes, bodyBytesInFlight / 32) }
   /// The most bytes of all bodies whose sender is not known yet, together. The bodies of known
   /// callers count separately.

@@ -1,4 +1,5 @@
-/// Which users and producers may use one container and environment. Contains secrets: never log it.
+/// Which users and producers may use one container and environment. The value contains secrets, so
+/// never log it.
 package struct ScopeAccess: Hashable, Sendable {
   /// How users of this scope prove who they are; `nil` means that the scope has no users.
   package var users: Users?

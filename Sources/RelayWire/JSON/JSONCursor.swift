@@ -36,7 +36,8 @@ package struct JSONCursor: Sendable {
     return nil
   }
 
-  /// The member with this name; nil if the member is absent or null, which mean the same.
+  /// The member with this name; nil if the member is absent or null. An absent member and a null
+  /// member mean the same.
   package func optional(_ key: StaticString) -> JSONCursor? {
     guard let value = self[key], !value.isNull else { return nil }
     return value
@@ -136,7 +137,7 @@ package struct JSONCursor: Sendable {
     return members
   }
 
-  /// This value, if it is an object.
+  /// Returns this value if it is an object, and throws otherwise.
   package func object() throws(JSONProblem) -> JSONCursor {
     guard node.kind == .object else { throw mismatch("an object") }
     return self
