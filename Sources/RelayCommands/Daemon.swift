@@ -11,18 +11,19 @@ import ServiceLifecycle
 import UnixSignals
 
 /// The composition root: builds every part with its slice of the settings, from the store to the
-/// listeners, and runs them until it is told to stop. Parts stop in reverse order: first the
-/// listeners, last the engine.
+/// listeners, and runs the parts until a signal ends the daemon. Parts stop in reverse order: first
+/// the listeners, last the engine.
 enum Daemon {
   /// Serves until SIGTERM or SIGINT, then drains.
   ///
-  /// - Parameter hangups: SIGHUP, trapped before `settings` were read.
+  /// - Parameter hangups: the SIGHUP signals, trapped before `settings` were read.
   /// - Throws: `Failure` with its remedy, or the error that ended a part.
   static func run(
     _ settings: Settings, rereading: @escaping @Sendable () throws -> Settings,
     hangups: UnixSignalsSequence
   ) async throws {
-    // Do this first: it changes the environment, which no other thread may read meanwhile.
+    // Take the sockets first: the call changes the environment, which no other thread may read
+    // meanwhile.
     let sockets = try ListenSockets.inherited().only("api")
     let (logger, levelHandle) = Logs.start(settings.log)
     raiseLimits(settings, logger)

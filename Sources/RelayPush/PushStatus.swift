@@ -6,9 +6,10 @@ package struct PushStatus: Hashable, Sendable {
   package var engine: EngineStatus
   /// Pushes that the provider accepted. The device may not have received them.
   package var delivered: Int
-  /// Answers that are on none of our lists; each was treated as a failed attempt.
+  /// Answers that the relay does not know; each one counts as a failed attempt.
   package var unknownAnswers: Int
-  /// The last failure that is not the device's own; nil if there was none.
+  /// The last error of a connection, or else of a push; a dead token is no error. `nil` means that
+  /// there was none.
   package var lastError: String?
 
   package init(

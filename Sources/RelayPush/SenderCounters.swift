@@ -1,7 +1,8 @@
 import RelayCore
 import Synchronization
 
-/// What a sender on the push engine counts besides its connections. Any thread may use it.
+/// What a sender on the push engine counts besides the engine's own counters. Any thread may use
+/// it.
 final class SenderCounters: Sendable {
   private struct Counts {
     var delivered = 0
@@ -11,7 +12,7 @@ final class SenderCounters: Sendable {
 
   private let counts = Mutex(Counts())
 
-  /// The provider gave an answer that is on none of our lists.
+  /// The provider gave an answer that the relay does not know.
   func unknown() { counts.withLock { $0.unknown += 1 } }
 
   /// An attempt ended with this verdict.

@@ -30,7 +30,7 @@ struct DeviceWriter {
     return loser.map { $0.displaced(by: row, in: partition) }
   }
 
-  /// Updates the lane alone, because nearly every save changes only the lane. The registration's
+  /// Updates only the lane, because nearly every save changes nothing else. The registration's
   /// number shows whether more has changed.
   ///
   /// - Returns: false if the registration or the address is new too; nothing was written then.

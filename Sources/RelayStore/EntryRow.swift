@@ -5,7 +5,8 @@ import RelayEngine
 
 /// Translates between an entry and its table row.
 enum EntryRow {
-  /// In the order of `init(_ row:)`. `subject` is last because some queries know it already.
+  /// The columns, in the order in which `entry(_:)` reads them. `subject` is last because some
+  /// callers have it already.
   static let columns = """
     position, state, born, died, reborn, device, stranger, sequence, time, detail, subject
     """

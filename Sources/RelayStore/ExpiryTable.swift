@@ -7,7 +7,7 @@ import RelayCore
 struct ExpiryTable {
   let database: GRDB.Database
 
-  /// Tokens of the feed below this position have expired.
+  /// The position below which a forced expiry has expired the feed's tokens; zero if there is none.
   func floor(of key: FeedKey) throws -> Position {
     let floor = try Int64.fetchOne(
       try database.cachedStatement(
@@ -23,8 +23,8 @@ struct ExpiryTable {
     return floor.map { Position(column: $0) } ?? .zero
   }
 
-  /// Replaces the expiries that this one covers. Beyond the bound, one expiry that covers every
-  /// feed replaces them all.
+  /// Adds an expiry in place of the expiries that it covers. If more than `FeedExpiry.keptMax`
+  /// would stay, one expiry that covers every feed replaces them all.
   func keep(_ expiry: FeedExpiry, in partition: PartitionID) throws {
     let number = Int(partition.number)
     try database.execute(

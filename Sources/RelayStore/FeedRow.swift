@@ -2,12 +2,12 @@ import Foundation
 import GRDB
 import RelayCore
 
-/// A feed as its table's row, within one transaction or snapshot.
+/// A feed as a row of the feeds' table, within one transaction or snapshot.
 struct FeedRow: Equatable {
   var id: Int64
   var state: FeedState
   var count: Int64
-  /// Subjects that are present; not counted in feeds that are bounded by trimming.
+  /// The number of present subjects. They are not counted in feeds that are bounded by trimming.
   var present: Int64
 
   static func find(_ key: FeedKey, in database: GRDB.Database) throws -> FeedRow? {
@@ -73,8 +73,8 @@ struct FeedRow: Equatable {
 }
 
 extension FeedKey {
-  /// Begins with the partition: a wide change writes the feeds of one partition's users one after
-  /// another, so their rows should lie together.
+  /// The feed's key as a column. The key begins with the partition, because a wide change writes
+  /// the feeds of one partition's users one after another, so their rows should lie together.
   var column: Data {
     var bytes = Data([UInt8(partition.number)])
     bytes.append(contentsOf: text.utf8)

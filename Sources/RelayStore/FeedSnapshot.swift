@@ -3,7 +3,8 @@ import GRDB
 import RelayCore
 import RelayEngine
 
-/// Reads feeds within one snapshot of the store. SQL fetches; `Page` and `Life` decide.
+/// Reads feeds within one snapshot of the store. SQL only fetches rows; `Page` and `Life` decide
+/// what a page holds.
 struct FeedSnapshot {
   let database: GRDB.Database
   let knownEras: KnownEras
@@ -28,7 +29,7 @@ struct FeedSnapshot {
     }
   }
 
-  /// The position at the head of a feed; a feed without a row has its beginning as head.
+  /// The position at the head of a feed. The head of a feed without a row is the feed's beginning.
   func head(of key: FeedKey) throws -> FeedCursor {
     let feed = try FeedRow.find(key, in: database)
     let top = try (feed?.state ?? FeedRow.unwritten(key, in: database)).top
@@ -72,7 +73,8 @@ struct FeedSnapshot {
 extension FeedSnapshot {
   private enum Entitlement {
     case none
-    /// Tokens below this position are older than the reader's current grant.
+    /// The reader may read the feed. Tokens below this position are older than the reader's current
+    /// grant.
     case from(Position)
   }
 
@@ -92,7 +94,7 @@ extension FeedSnapshot {
     }
   }
 
-  /// Whether the zone exists: its owner's private database lists it.
+  /// True if the zone exists, which means that its owner's private database lists it.
   private func isPresent(_ zone: ZoneID, in scope: Scope) throws -> Bool {
     let own = FeedKey(scope: scope, kind: .database(zone.owner, .private))
     guard let feed = try FeedRow.find(own, in: database) else { return false }
@@ -107,9 +109,9 @@ extension FeedSnapshot {
   /// Entries after `start` in order of position: those that a page looks at, and one more if there
   /// is one.
   ///
-  /// Present and gone entries form two runs of one index. A scan must not see some of the gone
-  /// ones. The query skips these by position, not one by one, so a first page costs the same
-  /// however many deletions came before it.
+  /// Present and gone entries form two runs of one index. The reader must not see the gone entries
+  /// up to `start.goneHidden`. The query skips these entries by position, not one by one, so a
+  /// first page costs the same however many deletions came before it.
   private func entries(
     of feed: FeedRow, after start: FeedCursor, _ query: PageQuery
   ) throws -> [Entry] {

@@ -70,8 +70,8 @@ struct FeedWriter {
     feed.present += entry.life.isPresent ? 1 : -1
   }
 
-  /// Reads only the entries that the marks name: a fold serves all users, so one user must not slow
-  /// it.
+  /// Applies read marks. Reads only the entries that the marks name, because a fold serves all
+  /// users and one user must not slow the fold.
   private func mark(_ marks: ReadMarks, in feed: inout FeedRow) throws {
     var named: [Entry] = []
     for notification in Set(marks.notifications) {

@@ -7,8 +7,8 @@ import RelayEngine
 struct FeedbackTable {
   let database: GRDB.Database
 
-  /// Adds new items and keeps each scope within its bound. Repeatable: if a cut is folded again,
-  /// its items are in the table already and nothing changes.
+  /// Adds new items and keeps each scope within its bound. The call may be repeated: if a cut is
+  /// folded again, its items are in the table already and nothing changes.
   func append(_ items: [Feedback], at: Instant, limits: Limits) throws {
     guard !items.isEmpty else { return }
     var scopes: [Scope] = []

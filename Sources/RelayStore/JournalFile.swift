@@ -12,8 +12,8 @@ final class JournalFile: Sendable {
   private let settings: StoreSettings
   /// The id that both files of the store carry.
   let store: Data
-  /// Rows are added on the queue only; other threads note cursors and read the last ordinals and
-  /// row.
+  /// Only the queue adds rows. Other threads note cursors, and read the last ordinals and the last
+  /// row's number.
   private let tail = Mutex(JournalTail())
 
   /// Opens the file and reads all of its rows.
@@ -43,7 +43,7 @@ final class JournalFile: Sendable {
   /// Last ordinals in the journal, by partition.
   var lasts: [Ordinal] { tail.withLock { $0.lasts } }
 
-  /// The last row that is durable.
+  /// The number of the last durable row.
   var last: Int64 { tail.withLock { $0.last } }
 
   /// Runs `body` on the queue and blocks; for the start and for tests.
@@ -57,7 +57,8 @@ final class JournalFile: Sendable {
 
   /// Makes entries durable as one row, on the calling thread.
   ///
-  /// - Parameter isCurrent: called when the connection is free: a lease may have ended meanwhile.
+  /// - Parameter isCurrent: called when the connection is free, because a lease may have ended
+  ///   while the caller waited for the connection.
   func append(
     _ entries: [JournalEntry], if isCurrent: () -> StoreError?
   ) -> Result<Void, StoreError> {
@@ -85,7 +86,8 @@ final class JournalFile: Sendable {
     }
   }
 
-  /// Notes that the cursors are durable: one of the next appends may delete rows below them.
+  /// Notes that the cursors are durable: one of the next appends may delete the rows that are
+  /// folded.
   func folded(to cursors: [PartitionID: Ordinal]) {
     tail.withLock { $0.fold(to: cursors) }
   }

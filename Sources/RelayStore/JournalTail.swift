@@ -2,7 +2,8 @@ import RelayCore
 import RelayEngine
 
 /// What the relay knows of the journal without reading it: each row's last ordinals, which rows may
-/// be deleted, and each partition's last ordinal. Its size is bounded by what is not yet folded.
+/// be deleted, and each partition's last ordinal. The size of this value is bounded by the rows
+/// that are not yet folded.
 struct JournalTail {
   struct Row {
     var seq: Int64
@@ -15,19 +16,19 @@ struct JournalTail {
   /// Last ordinals, by partition; zero if the journal holds no entry of the partition.
   private(set) var lasts = [Ordinal](repeating: .zero, count: PartitionID.count)
   private(set) var cursors = [Ordinal](repeating: .zero, count: PartitionID.count)
-  /// Rows up to this one are wholly folded and may be deleted.
+  /// The rows up to this number are wholly folded and may be deleted.
   private(set) var foldedThrough: Int64 = 0
-  /// The oldest row that is not deleted.
+  /// The number of the oldest row that is not deleted.
   var first: Int64
   private(set) var next: Int64
 
-  /// Begins after the deleted rows, up to `deleted`, so that no row number is used twice.
+  /// Begins after row `deleted`, the last deleted row, so that no row number is used twice.
   init(after deleted: Int64 = 0) {
     first = deleted + 1
     next = first
   }
 
-  /// The last row, deleted or not; 0 before the first.
+  /// The number of the last row, deleted or not; 0 before the first row.
   var last: Int64 { next - 1 }
 
   mutating func add(_ marks: [JournalRow.Mark], seq: Int64) {

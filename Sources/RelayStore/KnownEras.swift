@@ -6,8 +6,8 @@ import Synchronization
 /// era too.
 ///
 /// A start that adds an era raises the partition's epoch in the same transaction. So eras that were
-/// read with the snapshot's epoch are those of the snapshot, and only the epoch is read again: a
-/// store that was started a thousand times has a thousand eras in each partition.
+/// read with the snapshot's epoch are those of the snapshot, and only the epoch is read again. This
+/// matters because a store that was started a thousand times has a thousand eras in each partition.
 final class KnownEras: Sendable {
   private struct Known {
     var epoch: Int64

@@ -25,7 +25,7 @@ struct OutboxTable {
     }
   }
 
-  /// Removes messages that have arrived; ignores those that are removed already.
+  /// Removes messages that have arrived, and ignores messages that are removed already.
   func remove(_ keys: [OutboxRow.Key]) throws {
     var current: (run: OutboxRun, waiting: UInt64)?
     for key in keys.sorted(by: { $0.serial < $1.serial }) {

@@ -5,7 +5,7 @@ import GRDBSQLite
 ///
 /// GRDB boxes every value in its rows and arguments, which took three quarters of a fold's time
 /// (measured by a profile of ingest at 100 events a request; docs/performance.md). GRDB does
-/// everything else; it also prepares and caches these statements.
+/// everything else, and also prepares and caches these statements.
 struct RawStatement {
   private let database: GRDB.Database
   private let handle: OpaquePointer

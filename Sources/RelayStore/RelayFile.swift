@@ -13,7 +13,8 @@ final class RelayFile: Sendable {
   /// One thread for each reader. Dispatch would spread the reads over dozens of threads, which
   /// would take cores from the threads that serve requests.
   private let readers: NIOThreadPool
-  /// Until this moment an overlong write-ahead log is not cut again. Changed by the writer only.
+  /// Before this moment the writer does not truncate an overlong write-ahead log again. Only the
+  /// writer changes the moment.
   private let nextCut = Mutex<ContinuousClock.Instant?>(nil)
 
   /// - Parameter store: the id that a newly made file gets.
@@ -43,27 +44,28 @@ final class RelayFile: Sendable {
 
   deinit { readers.shutdownGracefully { _ in } }
 
-  /// Runs one write transaction on the calling thread, which waits while others write: only for
-  /// threads that do nothing else. Changing threads would mean waiting for a core twice.
+  /// Runs one write transaction on the calling thread, which waits while others write. Call it only
+  /// on threads that do nothing else. A change of threads would mean waiting for a core twice.
   func writeHere<Value>(
     _ body: (GRDB.Database) throws -> Value
   ) -> Result<Value, StoreError> {
     let result = pool.writeWithoutTransaction {
       Transaction.run(on: $0, file: path, body)
     }
-    // Cut the log after the transaction, because cutting waits for readers.
+    // Truncate the log after the transaction, because truncating waits for readers.
     if isCutDue { pool.asyncWriteWithoutTransaction { self.cutLog($0) } }
     return result
   }
 
-  /// Whether the log is too long and no reader has prevented a cut within the last `logCutPause`.
+  /// True if the log is too long and no reader has prevented its truncation within the last
+  /// `logCutPause`.
   private var isCutDue: Bool {
     isLogLong && nextCut.withLock { next in next.map { ContinuousClock.now >= $0 } ?? true }
   }
 
   private var isLogLong: Bool { StoreFile.size(path + "-wal") > settings.logBytesMax }
 
-  /// One write transaction, on the writer's own thread.
+  /// Runs one write transaction, on the writer's own thread.
   func write<Value: Sendable>(
     _ body: @escaping @Sendable (GRDB.Database) throws -> Value
   ) async -> Result<Value, StoreError> {
@@ -76,12 +78,12 @@ final class RelayFile: Sendable {
     }
   }
 
-  /// Cuts off a log that has grown too long, after SQLite has copied all of it into the file.
+  /// Truncates a log that has grown too long, after SQLite has copied all of it into the file.
   ///
-  /// Cutting needs a moment at which no reader uses the log. Readers that follow one another leave
-  /// no such moment, so the writer waits for the current ones. A long reader, such as a backup,
-  /// must not delay folds, so the wait is short and rarely repeated. When that reader has ended,
-  /// one of the next writes cuts the log.
+  /// Truncation needs a moment at which no reader uses the log. Readers that follow one another
+  /// leave no such moment, so the writer waits for the current ones. A long reader, such as a
+  /// backup, must not delay folds, so the wait is short and rarely repeated. When the long reader
+  /// has ended, one of the next writes truncates the log.
   private func cutLog(_ database: GRDB.Database) {
     guard isCutDue else { return }
     emptyLog(database)
@@ -91,8 +93,8 @@ final class RelayFile: Sendable {
   }
 
   private func emptyLog(_ database: GRDB.Database) {
-    // A failure here (a long reader, a full disk) loses nothing: a later write or the next start
-    // tries again.
+    // A failure of these statements (a long reader, a full disk) loses nothing: a later write or
+    // the next start tries again.
     try? database.execute(sql: "PRAGMA busy_timeout = \(settings.logCutWait.milliseconds)")
     try? database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
     try? database.execute(sql: "PRAGMA busy_timeout = \(settings.lockTimeout.milliseconds)")
@@ -132,14 +134,14 @@ final class RelayFile: Sendable {
     }
   }
 
-  /// Returns when the running reads have ended.
+  /// Closes the file; returns when the running reads have ended.
   func close() async {
     // End the threads first, so that no read runs while the pool closes: the pool could give such a
     // read a reader that is closed already, which traps.
     try? await readers.shutdownGracefully()
     // Empty the log. SQLite would apply a log that stays to any file that replaces this one, so a
-    // `relay.db` restored alone would look like the newest. The last connection cannot empty it on
-    // close.
+    // `relay.db` restored alone would look like the newest. The last connection cannot empty the
+    // log on close.
     await withCheckedContinuation { (emptied: CheckedContinuation<Void, Never>) in
       pool.asyncWriteWithoutTransaction { database in
         self.emptyLog(database)

@@ -4,15 +4,16 @@ package import RelayCore
 import RelayEngine
 
 extension SQLiteStore {
-  /// Refuses an identity key that this store has not had: the ids of notifications and pushes would
-  /// be others than before. A store that has never served takes any key. Called once, before the
+  /// Refuses an identity key that this store has not had, because it would change the ids of
+  /// notifications and pushes. A store that has never served takes any key. Called once, before the
   /// daemon serves.
   ///
   /// - Parameters:
   ///   - check: 16 bytes that identify the key and reveal nothing of it.
-  ///   - isNew: the key was made at this start, because the one before was lost. The store takes it
-  ///     as well. If the lost key is found again, it may be put back.
-  /// - Throws: `.mixed`, and nothing was changed; or why the store could not be written.
+  ///   - isNew: true if the key was made at this start because the key before was lost. The store
+  ///     then accepts the new key too. If the lost key is found again, it may be put back.
+  /// - Throws: `.mixed` if the key is refused, and then nothing was changed; otherwise the reason
+  ///   why the store could not be written.
   package func claim(identity check: [UInt8], isNew: Bool) throws(StoreError) {
     let known = try relay.inspect { try KnownIdentities($0) }
     if known.contains(check) { return }
@@ -53,12 +54,12 @@ extension SQLiteStore {
   }
 }
 
-/// The identity keys that a store has had, 16 bytes a key.
+/// The identity keys that a store has had. 16 bytes stand for each key.
 private struct KnownIdentities {
   private static let checkBytes = 16
 
   let checks: Data
-  /// Nothing depends on a key yet.
+  /// True if nothing in the store depends on a key yet, so that any key is accepted.
   let areOpen: Bool
 
   init(_ database: GRDB.Database) throws {

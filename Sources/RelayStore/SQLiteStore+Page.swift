@@ -92,7 +92,8 @@ enum DeviceReader {
     return try Row.fetchAll(statement, arguments: arguments).map(device)
   }
 
-  /// The devices that `isWanted` picks, ordered by client; stops reading at the last one needed.
+  /// The first `limit` devices that `isWanted` picks, ordered by client. Reading stops at the last
+  /// of them.
   static func rows(
     in database: GRDB.Database, limit: Int, where isWanted: (DeviceKey) -> Bool
   ) throws -> [DeviceRow] {

@@ -4,8 +4,8 @@ package import RelayCore
 import RelayEngine
 import Synchronization
 
-/// Which feeds are near their limit. Kept in memory and not read from the tables, because every
-/// request of a producer needs it.
+/// Which feeds are near their limit. The store keeps their keys in memory, because every request of
+/// a producer needs them.
 extension SQLiteStore {
   package func isNearlyFull(_ feed: FeedKey) -> Bool {
     let limits = settings.limits
@@ -49,7 +49,8 @@ extension SQLiteStore {
     }
   }
 
-  /// The nearly full feeds at the start. A feed listed needlessly costs only one look at its row.
+  /// The nearly full feeds at the start. A listed feed that is not nearly full costs only one look
+  /// at its row.
   static func nearlyFull(_ database: GRDB.Database, _ limits: Limits) throws -> Set<Data> {
     let least = min(limits.recordsPerZone, limits.zonesPerUser) - limits.nearlyFull
     let (index, term) =

@@ -51,8 +51,8 @@ extension SQLiteStore {
     eras: [PartitionID: UInt64]
   ) async throws(StoreError) -> [Lease] {
     let partitions = eras.keys.sorted()
-    // Refuse appends under earlier leases from here on, and let the running ones end first, so that
-    // the last ordinals are final.
+    // Refuse appends under earlier leases from now on, and wait until the running appends have
+    // ended, so that the last ordinals are final.
     control.withLock { control in
       for partition in partitions { control.epochs[Int(partition.number)] += 1 }
     }
@@ -72,7 +72,7 @@ extension SQLiteStore {
     return try settle(result).get()
   }
 
-  /// Writes a partition's new epoch and era. The new era replaces one in which no ordinal was
+  /// Writes a partition's new epoch and era. The new era replaces an era in which no ordinal was
   /// given, so that idle restarts leave no rows. The first era always stays, because its id is in
   /// the tokens of feeds that were empty.
   private static func take(
@@ -132,7 +132,7 @@ struct PartitionPlaces {
 }
 
 extension Era {
-  /// - Throws: `WrongNumber`.
+  /// - Throws: `WrongNumber` if `first` cannot be an ordinal.
   init(id: Int64, first: Int64) throws {
     self.init(id: UInt64(bitPattern: id), first: try Ordinal(checked: first))
   }

@@ -43,7 +43,8 @@ struct Trim {
 
   /// Removes rows at or below their feed's `cleared`. Readers cannot see them, so no floor changes.
   ///
-  /// - Returns: the rows removed, plus one for each feed without any: looking costs work too.
+  /// - Returns: the number of removed rows, plus one for each feed without any, because the look
+  ///   costs work too.
   func cleared(limit: Int) throws -> Int {
     var spent = 0
     let feeds = try Row.fetchAll(
@@ -73,8 +74,9 @@ struct Trim {
           """), arguments: [feed, cleared, limit])
   }
 
-  /// Removes entries kept before an instant, oldest first, and raises each feed's floor to them: a
-  /// reader with an older token would not learn that they were removed.
+  /// Removes entries that were written before `instant`, oldest first. Raises each feed's floor to
+  /// the removed entries, because a page after an older token could not show that they were
+  /// removed.
   func aged(_ aging: Aging, before instant: Instant, limit: Int) throws -> Int {
     guard limit > 0 else { return 0 }
     let rows = try Row.fetchAll(

@@ -7,9 +7,10 @@ import Synchronization
 /// The embedded store: two SQLite files in one directory, for one daemon.
 ///
 /// `journal.db` takes the group commits and `relay.db` the folds, so that folding never delays
-/// accepting. Both are durable when a call returns (`synchronous=FULL`, read back at the start).
-/// Reads run on threads of `RelayFile`, one for each reader. `append`, `fold` and `trim` block the
-/// calling thread: call them on threads that do nothing else.
+/// accepting. What a call wrote to either file is durable when the call returns
+/// (`synchronous=FULL`, read back at the start). Reads run on threads of `RelayFile`, one for each
+/// reader. `append`, `fold` and `trim` block the calling thread: call them on threads that do
+/// nothing else.
 package final class SQLiteStore: Store {
   package let settings: StoreSettings
   let relay: RelayFile
@@ -17,10 +18,11 @@ package final class SQLiteStore: Store {
   let eras = KnownEras()
   private let lock: StoreLock
   let control: Mutex<Control>
-  /// No daemon has ever served from this store, even if an earlier start has made its files.
+  /// True if no daemon has ever served from this store, even if an earlier start has made its
+  /// files.
   package let isNew: Bool
 
-  /// What this process remembers of the store; the lock makes it the only writer.
+  /// What this process remembers of the store. The lock makes this process the only writer.
   struct Control {
     var epochs: [UInt64]
     /// Set when a commit's outcome is unknown: nothing is written after that.
@@ -89,7 +91,7 @@ package final class SQLiteStore: Store {
     lock.release()
   }
 
-  /// Why `partitions` may not be written under `leases`; nil if they may.
+  /// Why `partitions` may not be written under `leases`; nil if they may be written.
   func refusal(to partitions: Set<PartitionID>, _ leases: [Lease]) -> StoreError? {
     let current = Dictionary(
       leases.map { ($0.partition, $0.epoch) }, uniquingKeysWith: { first, _ in first })
@@ -103,13 +105,14 @@ package final class SQLiteStore: Store {
     }
   }
 
-  /// Notes the journal's last row in `relay.db`, as `StorePair` compares it.
+  /// Notes the journal's last row in `relay.db`, where `StorePair` reads the note.
   static func note(journalled: Int64, in database: GRDB.Database) throws {
     try database.cachedStatement(sql: "UPDATE meta SET journalled = max(journalled, ?)")
       .execute(arguments: [journalled])
   }
 
-  /// Remembers that a commit's outcome is unknown: nothing may be written after it.
+  /// Returns `result`, and remembers an unknown outcome of a commit: nothing may be written after
+  /// it.
   func settle<Value>(_ result: Result<Value, StoreError>) -> Result<Value, StoreError> {
     if case .failure(let error) = result, error.code == .unknown {
       control.withLock { $0.failure = $0.failure ?? error }

@@ -7,14 +7,14 @@ import RelayEngine
 ///
 /// Each file is copied from one snapshot, which SQLite keeps as long as its reader stays, whatever
 /// the daemon writes or deletes meanwhile. The snapshot of `relay.db` is taken first: the next
-/// start replays what the journal holds beyond it. If journal rows that it needs were deleted
-/// between the two, both snapshots are taken again.
+/// start replays what the journal holds beyond it. If journal rows that this replay needs were
+/// deleted between the two snapshots, both snapshots are taken again.
 package struct StoreBackup {
   /// How far the copy has come.
   package struct Progress: Hashable, Sendable {
     package enum Step: Sendable { case copying, checking }
     package var step: Step
-    /// `relay.db` or `journal.db`.
+    /// The file's name: `relay.db` or `journal.db`.
     package var file: String
     /// Bytes of the file copied so far.
     package var bytes: Int64
@@ -24,7 +24,7 @@ package struct StoreBackup {
   private let source: String
   private let target: String
   private let progress: (Progress) throws -> Void
-  /// Pages copied between two reports of progress.
+  /// The number of pages copied between two reports of progress.
   private static let pagesPerStep: CInt = 1_024
   private static let snapshotsMax = 100
 
@@ -53,7 +53,8 @@ package struct StoreBackup {
     do {
       try relay.queue.inDatabase { relay in
         try journal.queue.inDatabase { journal in
-          // Runs after a failed snapshot too: GRDB requires that no transaction is left open here.
+          // This runs after a failed snapshot too, because GRDB requires that `inDatabase` leaves
+          // no transaction open.
           defer { Self.release([relay, journal]) }
           try takeSnapshots(relay, journal)
           try copy(relay, "relay.db")
@@ -137,8 +138,8 @@ package struct StoreBackup {
     close(descriptor)
   }
 
-  /// Checks that the copies are complete and belong together: the same checks as at a start, and
-  /// every page.
+  /// Checks that the copies are complete and belong together: the same checks as at a start, and a
+  /// check of every page.
   private func check() throws(StoreError) {
     for name in ["relay.db", "journal.db"] {
       let path = target + "/" + name
@@ -159,8 +160,8 @@ package struct StoreBackup {
     }
     let pair = try StorePair.read(in: target, leavesNothing: true)
     if let refusal = pair.refusal(in: target) { throw refusal }
-    // If an operator copies the backup over a killed store, these empty files replace the store's
-    // logs. SQLite would apply a remaining log to the restored file.
+    // If an operator copies the backup over the store of a killed daemon, these empty files replace
+    // that store's logs. SQLite would apply a remaining log to the restored file.
     for name in ["relay.db-wal", "journal.db-wal"] { try Self.make(target + "/" + name) }
   }
 }

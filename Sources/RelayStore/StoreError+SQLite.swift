@@ -89,7 +89,8 @@ extension StoreError {
 }
 
 extension DatabaseError {
-  /// SQLite needs an index file beside a file in WAL mode, even for reading it.
+  /// True if the disk had no room for the index file that SQLite needs beside a file in WAL mode,
+  /// even for a read.
   fileprivate var hasNoRoomBeside: Bool { extendedResultCode == .SQLITE_IOERR_SHMSIZE }
 
   /// Code and message, without statements and their arguments: those may hold push tokens.

@@ -11,7 +11,7 @@ struct StoreFile {
   var path: String
   /// `user_version` of the newest schema that this version of the daemon reads and writes.
   var version: Int32
-  /// Each migrates a file from the schema before to the next; the first one sets up an empty file.
+  /// Each text migrates a file from one schema to the next; the first one sets up an empty file.
   var migrations: [String]
 
   init(directory: String, name: String, migrations: [String]) {
@@ -48,7 +48,8 @@ struct StoreFile {
 
   /// Migrates the file to this version's schema. Runs on a writer, in WAL mode.
   ///
-  /// - Parameter store: the id that a newly made file gets; nil: the file draws one of its own.
+  /// - Parameter store: the id that a newly made file gets. `nil` keeps the id that the first
+  ///   migration sets.
   func migrate(_ database: GRDB.Database, store: Data? = nil) throws {
     let found = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
     guard found < version else { return }
@@ -69,7 +70,8 @@ struct StoreFile {
   func harden(_ database: GRDB.Database, _ settings: StoreSettings) throws {
     try database.execute(sql: "PRAGMA synchronous = FULL")
     try database.execute(sql: "PRAGMA wal_autocheckpoint = \(settings.checkpointPages)")
-    // Bounds the log after a long reader: SQLite shortens it to this size when it begins it anew.
+    // Limits the log after a long reader: SQLite shortens the log to this size when it next writes
+    // from the log's beginning.
     try database.execute(sql: "PRAGMA journal_size_limit = \(settings.logBytesMax)")
     let found = try Int.fetchOne(database, sql: "PRAGMA synchronous")
     let mode = try String.fetchOne(database, sql: "PRAGMA journal_mode")

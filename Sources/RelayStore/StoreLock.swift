@@ -6,7 +6,7 @@ import Synchronization
 /// Gives one daemon exclusive use of a store's directory: an exclusive lock on its `lock` file,
 /// which names the holder's process. The system releases the lock whenever the process ends.
 final class StoreLock: Sendable {
-  /// Nil after the lock is released.
+  /// The lock file's descriptor; nil after the lock is released.
   private let descriptor: Mutex<Int32?>
 
   init(directory: String) throws(StoreError) {

@@ -7,13 +7,13 @@ import RelayEngine
 /// that do not belong together.
 ///
 /// Both carry the id of their store. A fold notes in `relay.db` the last row that the journal had,
-/// and a deletion of journal rows notes in `journal.db` how far each partition was folded. A
-/// note is written only when the other file durably has what it is about, so a crash between the
-/// two writes never looks like a pair that does not belong together.
+/// and a deletion of journal rows notes in `journal.db` how far each partition was folded. A note
+/// is written only when the other file durably holds the rows that the note is about. So a crash
+/// between the two writes never looks like a pair that does not belong together.
 struct StorePair {
   struct Relay {
     var store: Data
-    /// The journal's last row when this file was last written.
+    /// The number of the journal's last row when `relay.db` was last written.
     var journalled: Int64
     /// The cursor of each partition.
     var cursors: [Ordinal]
@@ -21,17 +21,17 @@ struct StorePair {
 
   struct Journal {
     var store: Data
-    /// The journal's last row, deleted or not; 0 before the first.
+    /// The number of the journal's last row, deleted or not; 0 before the first row.
     var last: Int64
     /// How far each partition was folded when rows were last deleted.
     var folded: [Ordinal]
   }
 
-  /// Nil if the file does not exist or has no tables yet.
+  /// What `relay.db` records; nil if the file does not exist or has no tables yet.
   var relay: Relay?
   var journal: Journal?
 
-  /// Why the two files must not be used together; nil if they may, or if neither exists.
+  /// Why the two files must not be used together; nil if they may be used, or if neither exists.
   func refusal(in directory: String) -> StoreError? {
     switch (relay, journal) {
     case (nil, nil): nil
@@ -80,7 +80,8 @@ struct StorePair {
 extension StorePair {
   /// Reads the two files of a directory; a daemon may be writing them meanwhile.
   ///
-  /// - Parameter leavesNothing: makes no `-wal` and `-shm` files where there are none.
+  /// - Parameter leavesNothing: if true, the call makes no `-wal` and `-shm` files where there are
+  ///   none.
   static func read(in directory: String, leavesNothing: Bool) throws(StoreError) -> StorePair {
     func value<Value>(
       _ name: String, _ body: (GRDB.Database) throws -> Value?

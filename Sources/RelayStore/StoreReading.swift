@@ -8,8 +8,8 @@ struct StoreReading {
   let path: String
   let queue: DatabaseQueue
 
-  /// - Parameter leavesNothing: makes no `-wal` and `-shm` files where there are none. The daemon
-  ///   must not write the file meanwhile in this case, so use it for a short read only.
+  /// - Parameter leavesNothing: if true, the reading makes no `-wal` and `-shm` files where there
+  ///   are none. Then the daemon must not write the file meanwhile, so the read must be short.
   /// - Returns: nil if the file does not exist or is empty.
   init?(path: String, leavesNothing: Bool) throws(StoreError) {
     self.path = path

@@ -56,7 +56,8 @@ struct TableWriter {
     try run("DELETE FROM members WHERE key = ?", [key.column])
   }
 
-  /// Writes one row for all of them, so that a burst of changes costs a fold little.
+  /// Writes one row for all remembered ids of a fold, so that a burst of changes costs the fold
+  /// little.
   func save(_ remembered: [Remembered]) throws {
     guard let last = remembered.last else { return }
     try run(

@@ -4,8 +4,8 @@ import RelayEngine
 
 /// One write transaction with a precise outcome: committed, nothing written, or unknown.
 ///
-/// Not GRDB's `write`: it gives one kind of error for all three, and its `async` form may be
-/// cancelled in the middle of COMMIT.
+/// GRDB's `write` is not used, because it throws one kind of error for all three outcomes, and its
+/// `async` form may be cancelled in the middle of COMMIT.
 enum Transaction {
   static func run<Value>(
     on database: GRDB.Database, file: String, _ body: (GRDB.Database) throws -> Value

@@ -2,9 +2,9 @@ import Foundation
 
 /// The directory that a backup goes to.
 ///
-/// Everything is made below `unfinished/` in it and moved up at the end, `relay.db` last: a backup
-/// that was interrupted, even by a kill, holds no `relay.db`, and the daemon does not start from
-/// it.
+/// All files are made below `unfinished/` in this directory and moved up at the end, `relay.db`
+/// last. So a backup that was interrupted, even by a kill, holds no `relay.db`, and the daemon does
+/// not start from it.
 struct BackupPlace {
   let directory: String
   /// The directory where the backup's files are made before they are moved up.
@@ -46,7 +46,7 @@ struct BackupPlace {
         access(path + "/.", F_OK) == 0 ? "\(path) cannot be read" : "\(path) is no directory",
         hint: "name a directory that is empty, or not there yet")
     }
-    // A new file system contains this directory.
+    // A new file system contains the directory `lost+found`.
     let found = names.filter { $0 != "lost+found" }.sorted()
     guard let first = found.first else { return }
     guard found != [unfinished] else {

@@ -36,8 +36,8 @@ struct ConfigurationOptions: ParsableArguments, Sendable {
     return settings
   }
 
-  /// The control socket alone. A user who may query the daemon need not be able to read its
-  /// secrets, so other problems of the file do not matter here.
+  /// Reads only the path of the control socket. A user who may query the daemon need not be able to
+  /// read its secrets, so this call ignores other problems of the file.
   ///
   /// - Throws: `BadConfiguration` if the socket's value is wrong, or if the file was named on the
   ///   command line and cannot be read.
@@ -52,8 +52,8 @@ struct ConfigurationOptions: ParsableArguments, Sendable {
     throw BadConfiguration(problems: reading.problems, file: config)
   }
 
-  /// The store's directory alone, read as `controlSocket` is, and whether there are keys outside
-  /// it.
+  /// Reads only the store's directory, as `controlSocket` does, and whether there are keys outside
+  /// the directory.
   ///
   /// - Throws: `BadConfiguration` if the directory's value is wrong, or if the file was named on
   ///   the command line and cannot be read.

@@ -2,12 +2,12 @@ import Foundation
 
 /// Where a command prints: answers to stdout, messages to stderr.
 package struct Console: Sendable {
-  /// Prints the text unchanged, line breaks included.
+  /// Prints a text to stdout unchanged, line breaks included.
   package var answer: @Sendable (String) -> Void
   package var talk: @Sendable (String) -> Void
   /// True if answers go to a terminal that shows colours.
   package var isColourful: Bool
-  /// The width of the terminal, or of its substitute.
+  /// The width of the terminal in columns, or a default if there is no terminal.
   package var columns: Int
   package static let columnsDefault = 80
 
@@ -30,7 +30,7 @@ package struct Console: Sendable {
       isColourful: isatty(STDOUT_FILENO) == 1 && !isDumb, columns: width(environment))
   }
 
-  /// The value of COLUMNS, else the terminal's width.
+  /// The value of COLUMNS, or else the terminal's width; at least `columnsMin`.
   private static func width(_ environment: [String: String]) -> Int {
     var size = winsize()
     let terminal = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 ? Int(size.ws_col) : 0
@@ -58,7 +58,8 @@ package struct Console: Sendable {
     talk(line: "zonerelay: error: \(count) in \(bad.file)")
   }
 
-  /// One sentence without a full stop, its first word in lower case unless it is a name.
+  /// The text without a full stop at its end. The first letter becomes lower case, unless the
+  /// second letter is a capital, as in `SQLite`.
   private static func plain(_ text: String) -> String {
     var text = text.hasSuffix(".") ? String(text.dropLast()) : text
     let second = text.dropFirst().first

@@ -5,7 +5,7 @@ import RelayClient
 struct ControlLine {
   var socket: String
 
-  /// - Throws: `Failure`: the daemon is not running, or it refused.
+  /// - Throws: `Failure` if the daemon is not running or refuses the request.
   func get<Report: Decodable>(
     _ path: String, _ query: [(String, String)] = [], as type: Report.Type
   ) async throws -> Report {
@@ -25,7 +25,7 @@ struct ControlLine {
     }
   }
 
-  /// - Throws: as `get`.
+  /// - Throws: `Failure`, as `get` does.
   func post(_ path: String, _ body: Data = Data("{}".utf8)) async throws {
     _ = try await send("POST", path, Array(body))
   }

@@ -43,7 +43,7 @@ struct DeviceListCommand: RelayCommand {
 }
 
 extension DeviceListCommand {
-  /// Prints the devices, and a message if the list was cut.
+  /// Prints the devices, and a message if there are more devices than the report holds.
   static func show(_ report: DevicesReport, by renderer: Renderer) throws {
     try renderer.show(report)
     guard report.moreComing == true else { return }

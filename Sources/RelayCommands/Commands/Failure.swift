@@ -6,7 +6,8 @@ import RelayPush
 import RelayStandin
 import RelaySystem
 
-/// Why a command could not do its work, for people: what happened and what to do about it.
+/// Why a command could not do its work, in words for operators: what happened and what to do about
+/// it.
 package struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
   package var status: ExitStatus
   package var message: String
@@ -38,7 +39,7 @@ package struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The configuration is bad: every problem with it, at once.
+/// All problems of a bad configuration.
 struct BadConfiguration: Error, CustomStringConvertible {
   var problems: [Problem]
   var file: String

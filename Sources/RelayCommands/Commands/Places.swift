@@ -21,7 +21,7 @@ extension Settings {
   /// Makes the directory that keeps provider tokens across restarts. Call it once the store is
   /// open.
   ///
-  /// - Throws: as `makePlaces`.
+  /// - Throws: `Failure`, as `makePlaces` does.
   func makeProviderTokens() throws -> String {
     let directory = Self.providerTokens(in: store.directory)
     try Self.make(directory, mode: 0o700, key: "store.directory")
@@ -45,7 +45,8 @@ extension Settings {
       hint: "make it, owned by the user that the daemon runs as, or correct the path")
   }
 
-  /// Nil if nothing exists there, or the process may not look at it.
+  /// True if `path` is a directory, false if it is another file. Returns nil if nothing exists
+  /// there, or if the process may not look at it.
   fileprivate static func isDirectory(_ path: String) -> Bool? {
     var isDirectory: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
@@ -56,7 +57,7 @@ extension Settings {
 }
 
 extension SettingsReading {
-  /// What would keep a daemon from its directories and addresses, found before it starts:
+  /// What would keep a daemon from its directories and addresses, found before the daemon starts:
   /// directories that cannot be made, a store whose files it would refuse, addresses that cannot be
   /// resolved.
   var placeProblems: [Problem] {
@@ -78,7 +79,7 @@ extension SettingsReading {
     return [tokens, store, Self.keyProblem(in: storeDirectory)].compactMap(\.self)
   }
 
-  /// The store's own key cannot be read, or is another store's.
+  /// The problem of a store whose own key cannot be read or belongs to another store.
   private static func keyProblem(in storeDirectory: String) -> Problem? {
     do throws(KeyFailure) {
       let check = try KeyRing.identityCheck(storeDirectory: storeDirectory)
@@ -103,7 +104,8 @@ extension SettingsReading {
       }
   }
 
-  /// The daemon makes the last part of a path only.
+  /// The problem of a directory that the daemon could not make. The daemon makes only the last part
+  /// of a path.
   private static func problem(of directory: String, key: String) -> Problem? {
     let parent = URL(fileURLWithPath: directory).deletingLastPathComponent().path
     switch (Settings.isDirectory(directory), Settings.isDirectory(parent)) {
@@ -120,7 +122,8 @@ extension SettingsReading {
     }
   }
 
-  /// Nil if a directory or nothing exists there.
+  /// The problem of a path that names no directory but another file; nil if a directory or nothing
+  /// exists there.
   private static func obstacle(at directory: String, key: String) -> Problem? {
     guard Settings.isDirectory(directory) == false else { return nil }
     return Problem(

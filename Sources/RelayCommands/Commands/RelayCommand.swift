@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// A command of `zonerelay`: the parser gives its arguments, and it prints to the console.
+/// A command of `zonerelay`: the parser gives its arguments, and the command prints to the console.
 protocol RelayCommand: AsyncParsableCommand {
   /// Runs the command. Answers go to `console.answer`.
   ///
@@ -18,7 +18,8 @@ package enum CommandLineTool {
     exit(await run(Array(CommandLine.arguments.dropFirst()), console: console).rawValue)
   }
 
-  /// Runs one command and returns its exit status. Never throws: it prints every error first.
+  /// Runs one command and returns its exit status. The call never throws, because it prints every
+  /// error.
   ///
   /// - Parameter arguments: without the program's own name.
   package static func run(_ arguments: [String], console: Console) async -> ExitStatus {

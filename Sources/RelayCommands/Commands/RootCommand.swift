@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `zonerelay`, the one binary.
+/// The command `zonerelay`, which contains all other commands.
 struct RootCommand: RelayCommand {
   static let configuration = CommandConfiguration(
     commandName: "zonerelay",
@@ -56,8 +56,8 @@ struct RootCommand: RelayCommand {
     return Array(rest[..<words] + arguments[..<count] + rest[words...])
   }
 
-  /// The failure for a word in the place of a command that names none; nil if there is no such
-  /// word.
+  /// The failure for a word in the place of a command that names no command; nil if there is no
+  /// such word.
   static func unknownCommand(in arguments: [String]) -> Failure? {
     let (path, commands) = walk(arguments)
     guard !commands.isEmpty, let word = arguments.dropFirst(path.count - 1).first,

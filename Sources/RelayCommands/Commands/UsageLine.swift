@@ -1,5 +1,4 @@
-/// The usage line of a help text. The argument parser wraps every other line and leaves this one
-/// long.
+/// The usage line of a help text. The argument parser wraps every line but this one.
 enum UsageLine {
   private static let head = "USAGE: "
 

@@ -4,7 +4,7 @@ import RelayHTTP
 
 /// Fetches users' key sets over HTTPS. It follows no redirect: only the operator names the server.
 struct AccountServer: KeySetSource {
-  /// A larger answer is refused.
+  /// The most bytes of an answer; a larger answer is refused.
   static let bytesMax = 1 << 20
   /// The time from the first step of connecting to the last byte.
   static let timeout = Duration.seconds(10)
@@ -28,7 +28,7 @@ struct AccountServer: KeySetSource {
       bytes: answer.body, maxAge: answer.header("cache-control").flatMap(Self.age))
   }
 
-  /// How long an answer with this `Cache-Control` may be kept; nil: the field names no age.
+  /// How long an answer with this `Cache-Control` may be kept; nil if the field names no age.
   static func age(_ text: String) -> Span? {
     for part in text.lowercased().split(separator: ",") {
       let word = part.drop { $0 == " " }

@@ -1,7 +1,8 @@
 import RelayEngine
 import ServiceLifecycle
 
-/// The engine as a service of the daemon: when it is told to stop, it finishes open work first.
+/// The engine as a service of the daemon: on a graceful shutdown the engine finishes open work
+/// first.
 struct EngineService: Service {
   let engine: Engine
 

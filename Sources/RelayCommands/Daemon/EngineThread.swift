@@ -2,7 +2,8 @@ import NIOPosix
 
 /// Runs one job at a time on a thread for one part of the engine alone: its loop, its commits or
 /// its folds. On the threads that all requests share, these jobs would wait behind reads of the
-/// store, and short requests behind a long step of the loop. The last reference ends the thread.
+/// store, and short requests behind a long step of the loop. The thread ends with the last
+/// reference to its `EngineThread`.
 final class EngineThread: TaskExecutor {
   private let thread = NIOThreadPool(numberOfThreads: 1)
 

@@ -5,7 +5,8 @@ import RelayFeedback
 /// Posts feedback to the apps' servers by libcurl, on threads of its own: a server that does not
 /// answer blocks one thread until its timeout, and no other part. It follows no redirect.
 struct FeedbackPost: WebhookCarrier {
-  /// The answer's body is not used; a webhook server has no reason for a larger one.
+  /// The most bytes of an answer's body. The body is not used, and a webhook server has no reason
+  /// for a larger one.
   static let answerBytesMax = 1 << 20
 
   private let client = HTTPClient(answerBytesMax: FeedbackPost.answerBytesMax)

@@ -1,7 +1,8 @@
 import Logging
 import RelaySystem
 
-/// The daemon's logger: to the journal with fields under systemd, text or JSON lines elsewhere.
+/// The daemon's logger. It writes to the journal with fields under systemd, and text or JSON lines
+/// elsewhere.
 enum Logs {
   /// Call it once: it sets the process's logging system. The handle changes the level afterwards.
   static func start(_ settings: Settings.Log) -> (Logger, LogLevelHandle) {

@@ -4,7 +4,8 @@ import RelayCore
 import RelayEngine
 import RelayPush
 
-/// A sender for each configured route. A new provider is one folder in RelayPush and a case here.
+/// A sender for each configured route. A new provider is one folder in RelayPush and a case in
+/// `reconfigure`.
 ///
 /// A reload keeps the unchanged routes' senders with their connections.
 struct Providers {
@@ -156,7 +157,8 @@ private struct SenderFingerprint: Hashable {
     files = try Self.roots(web.trustRoots) + [web.key.bytes]
   }
 
-  /// No file and one file differ, whatever the file contains.
+  /// The contents and the path of the file with trust roots. The result for no file differs from
+  /// the result for any file.
   private static func roots(_ path: String?) throws(ValueError) -> [[UInt8]] {
     guard let path else { return [[]] }
     return [try FileBytes.read(path), Array(path.utf8)]

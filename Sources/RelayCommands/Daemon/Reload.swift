@@ -11,7 +11,7 @@ import UnixSignals
 /// warning names settings that need a restart. A bad file changes nothing, and `status` says so
 /// until a good one is loaded.
 struct Reload: Service {
-  /// The settings of the start. Values that need a restart stay as they are here.
+  /// The settings of the start. Settings that need a restart keep these values.
   let started: Settings
   let providers: Providers
   let engine: Engine
@@ -22,7 +22,7 @@ struct Reload: Service {
   let levelHandle: LogLevelHandle
   let clock: any ClockReader
   let issues: HealthIssues
-  /// The API's TLS certificate; nil: the API speaks plain HTTP until a restart.
+  /// The API's TLS certificate. `nil` means that the API uses plain HTTP until a restart.
   let certificate: ServerCertificate?
   let readiness: ServiceReadiness
   let rereading: @Sendable () throws -> Settings
@@ -68,7 +68,7 @@ struct Reload: Service {
     }
   }
 
-  /// Changes routes first and access last: a client that gains access finds everything there.
+  /// Changes routes before access, so that a client that gains access finds its routes there.
   private func take(_ settings: Settings, _ providers: inout Providers) async throws {
     // Everything that can fail comes before the first change.
     let pair = try settings.tlsFiles.map { try ServerCertificate.Pair($0) }

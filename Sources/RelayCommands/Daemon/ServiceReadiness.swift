@@ -4,8 +4,8 @@ import RelayEngine
 import RelaySystem
 import Synchronization
 
-/// Tells systemd READY once recovery is over and every listener accepts connections. The decision
-/// loop sends the watchdog's beats through it.
+/// Tells systemd READY once recovery is over and every listener accepts connections. The engine's
+/// loop also sends the watchdog's beats through this object.
 final class ServiceReadiness: ServiceNotifier {
   private let notifier: SystemdNotifier
   private let state: Mutex<State>

@@ -5,7 +5,7 @@ import RelayFeedback
 import RelayHTTP
 import RelayStore
 
-/// Each part gets only its slice of the settings.
+/// The slices of the settings: each part of the daemon gets only its own slice.
 extension Settings {
   var storeSlice: StoreSettings {
     var slice = StoreSettings(directory: store.directory)
@@ -63,7 +63,7 @@ extension Settings {
       version: Version.text)
   }
 
-  /// The API's TLS files; nil: plain HTTP.
+  /// The API's TLS files. `nil` means plain HTTP.
   var tlsFiles: TLSFiles? {
     server.tls.map { TLSFiles(certificate: $0.certificate, key: $0.key) }
   }
@@ -85,7 +85,7 @@ extension Settings {
     return access
   }
 
-  /// Where feedback is delivered, scope by scope.
+  /// The webhook of each scope whose feedback is delivered.
   var webhooks: [Scope: WebhookSettings] {
     Dictionary(
       apps.compactMap { app in app.feedback.map { (app.scope, $0) } },

@@ -21,12 +21,12 @@ final class DemoProcess {
 
   var isRunning: Bool { process.isRunning }
 
-  /// The process's messages, for a person who wants to know why it ended.
+  /// The process's messages, which show why the process ended.
   var talk: String {
     (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""  // A missing file means no text.
   }
 
-  /// Waits for a line `ready` on its stdout.
+  /// Waits for a line `ready` on the process's stdout.
   func waitForReady() throws {
     var seen = Data()
     while !String(decoding: seen, as: UTF8.self).contains("ready\n") {

@@ -49,7 +49,7 @@ extension DemoStory {
       .failed, "no push came within 30 s", hint: "run with --keep and read relay.log")
   }
 
-  /// Waits until no delivery is pending.
+  /// Waits until no delivery is pending, for at most 30 seconds.
   func untilQuiet() async throws {
     let end = ContinuousClock.now + .seconds(30)
     while ContinuousClock.now < end {

@@ -64,7 +64,7 @@ struct DemoWeb: Sendable {
   }
 }
 
-/// An answer's JSON, in the form that the story reads.
+/// An answer's JSON, which the story reads. A missing value reads as an empty one.
 struct DemoJSON {
   let value: Any?
   init(_ value: Any?) { self.value = value }

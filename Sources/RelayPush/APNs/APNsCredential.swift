@@ -38,8 +38,8 @@ extension APNsSettings {
   }
 }
 
-/// Provider tokens of one key. All routes of the key share one: Apple counts the token updates of a
-/// team, not of a connection.
+/// Provider tokens of one key. All routes with the same key share one credential, because Apple
+/// counts the token updates of a team, not of a connection.
 package final class APNsCredential: Sendable {
   /// A signed token, ready for the `authorization` field.
   struct Bearer: Hashable, Sendable {
@@ -62,8 +62,8 @@ package final class APNsCredential: Sendable {
   private let keptPath: String?
 
   /// - Parameters:
-  ///   - directory: the existing directory that keeps tokens across restarts. Nil: tokens are not
-  ///     kept.
+  ///   - directory: the existing directory that keeps tokens across restarts. `nil` means that
+  ///     tokens are not kept.
   ///   - onKeepFailure: called when the token cannot be kept. Pushes continue; after a restart
   ///     within 20 minutes Apple refuses the next token for a while.
   package init(

@@ -68,9 +68,9 @@ package final class APNsSender: PushSender {
     let handover: Handover
     let deadline: NIODeadline
     let answer: @Sendable (Verdict) -> Void
-    /// The push goes to the other environment, not to the route's own.
+    /// True if the push goes to the other environment, not to the route's own.
     var isElsewhere = false
-    /// The push is sent for the second time, with a fresh provider token.
+    /// True if the push is sent for the second time, with a fresh provider token.
     var isRenewed = false
     /// The refusal by the environment tried first; nil for the first attempt.
     var first: Refusal?
@@ -164,9 +164,9 @@ package final class APNsSender: PushSender {
     return attempt.isElsewhere ? APNsVerdicts.elsewhere(verdict) : verdict
   }
 
-  /// Records what the environment answered about our credential; nil: it was accepted. A refusal by
-  /// the other environment is logged when it begins, not for every push. A refusal by the route's
-  /// own environment is not logged here: the stopped route reports it.
+  /// Records what the other environment answered about our credential; `word` is nil if it accepted
+  /// the credential. A refusal is logged when it begins, not for every push. A refusal by the
+  /// route's own environment is not logged here, because the relay reports the stopped route.
   private func heard(_ word: String?, by attempt: Attempt) {
     guard attempt.isElsewhere, other?.isNew(refusal: word) == true, let word else { return }
     logger.warning(

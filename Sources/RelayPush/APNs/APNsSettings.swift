@@ -1,13 +1,13 @@
 package import RelayCore
 
-/// One APNs route: endpoint, app and credential. A value that exists has been checked, as far as
-/// possible without a request to Apple.
+/// One APNs route: endpoint, app and credential. The initialiser checks all that can be checked
+/// without a request to Apple.
 package struct APNsSettings: Sendable {
   package let endpoint: Endpoint
   /// Which of Apple's environments `endpoint` is.
   package let environment: RelayCore.Environment
-  /// The endpoint of Apple's other environment. Pushes whose token `endpoint` does not know go
-  /// there; nil: they do not.
+  /// The endpoint of Apple's other environment. A push whose token `endpoint` does not know goes to
+  /// this endpoint. `nil` means that it does not.
   package let other: Endpoint?
   /// The app's bundle id.
   package let topic: String
@@ -28,7 +28,7 @@ package struct APNsSettings: Sendable {
       self.port = port
     }
 
-    /// Apple's own endpoint for that environment.
+    /// Apple's own endpoint for `environment`.
     package static func apple(_ environment: RelayCore.Environment, port: Int = 443) -> Endpoint {
       switch environment {
       case .production: Endpoint(host: "api.push.apple.com", port: port)
@@ -36,7 +36,7 @@ package struct APNsSettings: Sendable {
       }
     }
 
-    /// Nil if the endpoint is not Apple's.
+    /// The environment of Apple's endpoint; nil if the endpoint is not Apple's.
     package var appleEnvironment: RelayCore.Environment? {
       RelayCore.Environment.allCases.first { Endpoint.apple($0).host == host.lowercased() }
     }
@@ -98,7 +98,7 @@ package struct APNsSettings: Sendable {
   }
 }
 
-/// Letters, digits and the few punctuation marks of ids: nothing that could break a header field.
+/// True for letters, digits, `.`, `-` and `_`: none of these can break a header field.
 private func isPlain(_ byte: UInt8) -> Bool {
   switch byte {
   case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

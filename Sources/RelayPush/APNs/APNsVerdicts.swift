@@ -1,8 +1,8 @@
 import Foundation
 import RelayCore
 
-/// The meaning of APNs' answers. The reasons listed here are permanent failures; every other
-/// failure is retried and counted.
+/// The meaning of APNs' answers. The relay retries a push after an answer that is not listed here,
+/// and counts the answer.
 package enum APNsVerdicts {
   /// What to do about an answer.
   package enum Treatment: Hashable, Sendable {
@@ -12,7 +12,8 @@ package enum APNsVerdicts {
     /// This environment does not know the token: the token is dead, or belongs to the other
     /// environment.
     case stranger
-    /// Our mistake or our configuration. A retry changes nothing, and the device is not at fault.
+    /// The request is wrong, by our mistake or our configuration. A retry changes nothing, and the
+    /// device is not at fault.
     case rejected
     /// APNs says that our payload is too large, even if it is below our limit.
     case tooLarge
@@ -21,7 +22,7 @@ package enum APNsVerdicts {
     /// This attempt failed, and the connection must be replaced.
     case reconnect
     case device
-    /// The credential or our right to the topic is refused.
+    /// APNs refused the credential or our right to the topic.
     case route
     /// The provider token is too old: send once more with a fresh one.
     case renew
@@ -30,7 +31,8 @@ package enum APNsVerdicts {
     /// The answer is not on the list: the attempt failed, and the answer is counted.
     case unknown
 
-    /// APNs refused the credential, so the answer tells nothing about the device token.
+    /// True if APNs refused the credential, so that the answer tells nothing about the device
+    /// token.
     var isOfCredential: Bool { self == .route || self == .renew || self == .keep }
   }
 
@@ -78,8 +80,8 @@ package enum APNsVerdicts {
     }
   }
 
-  /// The verdict for an answer of Apple's other environment. A fault there delays only the device:
-  /// it neither stops the route nor counts as an outage of the route.
+  /// The verdict for an answer of Apple's other environment. A fault of that environment delays
+  /// only the device. The fault neither stops the route nor counts as an outage of the route.
   static func elsewhere(_ verdict: Verdict) -> Verdict {
     guard case .later(let after, let blame, let reason) = verdict, blame != .recalled else {
       return verdict
@@ -87,8 +89,8 @@ package enum APNsVerdicts {
     return .later(after: after, .device, reason)
   }
 
-  /// The route's own environment does not know the token, and the other one refused our credential
-  /// before it looked at the token. So the token is not known to be dead.
+  /// The verdict if the route's own environment does not know the token, and the other environment
+  /// refused our credential before it looked at the token. So the token is not known to be dead.
   static func unjudged(_ home: Answer, _ other: Answer) -> Verdict {
     let reason = "\(home.word); the other environment refuses our credential: \(other.word)"
     return .later(after: other.retryAfter, .device, Verdict.Reason(reason))
@@ -109,7 +111,7 @@ package enum APNsVerdicts {
       status = response.status
       retryAfter = RetryAfter.span(response.header("retry-after"))
       guard !response.body.isEmpty else { return }
-      // A body that is not such JSON counts as no reason.
+      // A body that is not JSON of this form gives no reason.
       let body = try? JSONDecoder().decode(Body.self, from: Data(response.body))
       reason = body?.reason.map { String($0.prefix(Self.reasonMax)) }
       timestamp = body?.timestamp.map { Instant(milliseconds: $0) }

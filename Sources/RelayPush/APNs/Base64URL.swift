@@ -15,7 +15,7 @@ enum Base64URL {
       })
   }
 
-  /// Nil if the text is not base64url.
+  /// The decoded bytes; nil if the text is not base64url.
   static func bytes(_ text: Substring) -> [UInt8]? {
     let plain = text.replacingOccurrences(of: "-", with: "+")
       .replacingOccurrences(of: "_", with: "/")

@@ -4,8 +4,8 @@ import SwiftASN1
 import X509
 
 /// The contents of a client certificate for APNs: its apps, Apple's environments that accept it,
-/// its first and last day. The daemon reads them at start to find what Apple would refuse only at
-/// the first push.
+/// and the times at which it begins and ends. The daemon reads them at start to find what Apple
+/// would refuse only at the first push.
 package struct ClientCertificate: Hashable, Sendable {
   /// Topics that the certificate names; empty if it names none, like one that Apple did not issue.
   package let topics: [String]
@@ -40,7 +40,7 @@ package struct ClientCertificate: Hashable, Sendable {
     ends = Instant(certificate.notValidAfter)
     let keys = try Self.blocks(files.key, .certificateKey)
     guard let block = keys.first(where: { $0.discriminator.hasSuffix("PRIVATE KEY") }),
-      // TLS checks a key of a kind that is unknown here.
+      // A key of an unknown kind is not compared, because TLS checks it later.
       let key = try? Certificate.PrivateKey(pemDocument: block)
     else { return }
     guard key.publicKey == certificate.publicKey else {
@@ -50,8 +50,8 @@ package struct ClientCertificate: Hashable, Sendable {
     }
   }
 
-  /// Why Apple would refuse the certificate at `now`; nil: it is valid. A certificate that has
-  /// expired stops its own route; the daemon starts all the same.
+  /// Why Apple would refuse the certificate at `now`; nil if the certificate is valid then. An
+  /// expired certificate stops only its own route; the daemon starts all the same.
   package func misfit(_ path: String, at now: Instant) -> PushProblem? {
     guard now < ends else {
       return PushProblem(
@@ -76,7 +76,7 @@ package struct ClientCertificate: Hashable, Sendable {
     }
   }
 
-  /// One line for people, as `check` prints it.
+  /// One line for operators, as `zonerelay check` prints it.
   package var summary: String {
     let apps =
       topics.isEmpty ? "it names no topic, so Apple decides" : topics.joined(separator: " ")

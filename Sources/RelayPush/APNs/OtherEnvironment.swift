@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The connections to Apple's other environment. Most routes never need them, so the first push
-/// that goes there opens them.
+/// The connections to Apple's other environment. Most routes never need these connections, so only
+/// the first push to that environment opens them.
 final class OtherEnvironment: Sendable {
   private let engine: PushEngine
   private let calls: AsyncStream<Void>
@@ -13,14 +13,14 @@ final class OtherEnvironment: Sendable {
     (calls, call) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
   }
 
-  /// The engine; the first call makes it connect.
+  /// The engine for the other environment. The first call makes it connect.
   func needed() -> PushEngine {
     call.yield()
     return engine
   }
 
-  /// True if the other environment refuses our credential for a new reason. Remembers the reason;
-  /// nil: the credential was accepted.
+  /// True if the other environment refuses our credential for a new reason. Remembers the reason.
+  /// `nil` means that the credential was accepted.
   func isNew(refusal word: String?) -> Bool {
     refusal.withLock { refusal in
       defer { refusal = word }

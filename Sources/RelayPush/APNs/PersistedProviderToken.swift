@@ -12,7 +12,8 @@ struct PersistedProviderToken: Hashable, Sendable {
   var firstUse: Instant
   var text: String
 
-  /// Empty if there is no file or it is damaged: then a new token is signed.
+  /// The tokens in the file at `path`; empty if there is no file or the file is damaged, so that a
+  /// new token is signed.
   static func read(_ path: String) -> [PersistedProviderToken] {
     guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
       return []  // No token was kept yet.

@@ -22,7 +22,8 @@ package struct ProviderTokenRotation: Sendable {
     }
   }
 
-  /// Apple's limit is 60 minutes; the margin allows for differing clocks.
+  /// The age at which a token is renewed. Apple's limit is 60 minutes; the margin allows for
+  /// differing clocks.
   package static let refreshAfter = Span.minutes(50)
   package static let lifetime = Span.minutes(59)
   package static let updateGap = Span.minutes(20)
@@ -55,7 +56,8 @@ package struct ProviderTokenRotation: Sendable {
     lastSerial = tokens.count
   }
 
-  /// The tokens with which a later run continues: the newest last.
+  /// The remembered tokens, for a file with which a later run continues. Right after `signed` the
+  /// newest is last.
   package var tokens: [Token] { [other, current].compactMap { $0 } }
 
   package mutating func use(at now: Instant) -> UseAction {
@@ -64,14 +66,14 @@ package struct ProviderTokenRotation: Sendable {
       if let next = other, next.serial > token.serial, next.isFresh(at: now),
         !token.isAhead(of: now)
       {
-        // The newer token, refused as too soon, waits until this one is too old.
+        // The newer token was refused as too soon, so it is not used until `token` is too old.
         if now - token.firstUse < Self.lifetime { return .keep(token.serial) }
         (current, other) = (next, nil)
         return .keep(next.serial)
       }
     }
-    // The clock was wrong when `current` was signed and is right now, or the reverse. Use the token
-    // before it again, so that Apple counts no further update.
+    // The clock was wrong when `current` was signed and is right now, or the reverse. Use `other`
+    // again, so that Apple counts no further update.
     if let before = other, before.isFresh(at: now) {
       (current, other) = (before, current)
       return .keep(before.serial)
@@ -102,7 +104,8 @@ package struct ProviderTokenRotation: Sendable {
     return .again
   }
 
-  /// Apple answered that the token came too soon: use the old one while it lives, then this one.
+  /// Apple answered that the token came too soon: use the old token while it is valid, then this
+  /// one.
   package mutating func tooSoon(_ serial: Int, at now: Instant) {
     guard let token = current, token.serial == serial, let old = other, old.serial < serial,
       now - old.firstUse < Self.lifetime

@@ -1,7 +1,7 @@
 import RelayCore
 
-/// Names one admitted request. A name is never used twice, so a late event about a request that is
-/// already answered finds nothing.
+/// Names one admitted request. A name is never used twice, so a late event about an answered
+/// request never matches a newer request.
 package struct AttemptID: Hashable, Sendable {
   fileprivate var index: UInt32
   fileprivate var generation: UInt32
@@ -19,11 +19,11 @@ package struct AttemptID: Hashable, Sendable {
 }
 
 /// Every request that waits or is on a stream, until it is answered. Each request leaves exactly
-/// once, by `finish` or by `expire`.
+/// once, by `finish`, `expire` or `next`.
 ///
-/// The entries form one list by deadline, earliest first. All requests have the same timeout, so a
-/// new one goes to the end without a search: the list does the work of a timing wheel, exactly and
-/// without ticks. (A request with a timeout of its own is placed by a search from the end.)
+/// The entries form one list by deadline, earliest first. Most requests have the same timeout, so a
+/// new entry usually goes to the end of the list at once. A search from the end finds the place of
+/// an entry with an earlier deadline.
 package struct Attempts<Payload> {
   private var entries: [Entry] = []
   private var free: [UInt32] = []
@@ -72,7 +72,7 @@ package struct Attempts<Payload> {
       && entries[Int(id.index)].payload != nil
   }
 
-  /// Reads or changes an admitted request; nil if it has left.
+  /// Reads or changes an admitted request. Returns nil if the request has left.
   package mutating func with<Result>(
     _ id: AttemptID, _ body: (inout Payload) -> Result
   ) -> Result? {
@@ -80,7 +80,7 @@ package struct Attempts<Payload> {
     return body(&entries[Int(id.index)].payload!)
   }
 
-  /// Removes a request; nil if it has left already, which is a normal case.
+  /// Removes a request. Returns nil if the request has left already, which is a normal case.
   package mutating func finish(_ id: AttemptID) -> Payload? {
     guard contains(id) else { return nil }
     let index = Int(id.index)
@@ -97,14 +97,15 @@ package struct Attempts<Payload> {
     first == Self.none ? nil : entries[Int(first)].deadline
   }
 
-  /// Removes the request with the earliest deadline if that has come; nil if there is none.
+  /// Removes the request with the earliest deadline if that deadline has come. Returns nil if there
+  /// is no such request.
   package mutating func expire(at now: Uptime) -> (id: AttemptID, payload: Payload)? {
     guard let deadline = nextDeadline, deadline <= now else { return nil }
     let id = AttemptID(index: first, generation: entries[Int(first)].generation)
     return finish(id).map { (id, $0) }
   }
 
-  /// Removes the request with the earliest deadline, whether or not that has come.
+  /// Removes the request with the earliest deadline, whether or not the deadline has come.
   package mutating func next() -> (id: AttemptID, payload: Payload)? {
     guard first != Self.none else { return nil }
     let id = AttemptID(index: first, generation: entries[Int(first)].generation)

@@ -1,8 +1,8 @@
 package import RelayCore
 
-/// How long to wait before the next attempt to connect: doubled after each failure, capped, and
-/// jittered so that relays which lost the provider together do not return together. Never above the
-/// cap.
+/// The time to wait before the next attempt to connect. It doubles after each failure, up to a
+/// maximum. It is also jittered, so that relays which lost the provider at the same time do not all
+/// reconnect at the same time.
 package struct Backoff: Sendable {
   private let first: Span
   private let max: Span
@@ -14,7 +14,8 @@ package struct Backoff: Sendable {
     state = seed
   }
 
-  /// Zero after no failures; otherwise between half and the whole of `first · 2^(failures − 1)`.
+  /// Returns zero if `failures` is 0. Otherwise returns a random time between half and the whole of
+  /// `first · 2^(failures − 1)`, or of `max` if that is shorter.
   package mutating func delay(failures: Int) -> Span {
     guard failures > 0 else { return .zero }
     let doublings = Swift.min(failures - 1, 30)

@@ -2,10 +2,11 @@ import RelayEngine
 
 /// One request on its way through the engine.
 struct Delivery {
-  /// Rises with each request admitted.
+  /// The request's number. Each admitted request gets the next higher one.
   let number: UInt64
   let request: Request
-  /// Says whether the request may still be sent; nil: the caller never takes it back.
+  /// Says whether the request may still be sent. `nil` means that the caller never takes the
+  /// request back.
   let handover: Handover?
   let answer: @Sendable (Outcome) -> Void
   /// A request put on a stream after this time would hardly be answered in time.
@@ -15,7 +16,8 @@ struct Delivery {
 
   enum Place: Equatable {
     case waiting
-    /// On a stream: the connection and the stream's index in its session.
+    /// The request is on a stream: the connection, and the stream's index in the connection's
+    /// session.
     case stream(LinkID, Int)
   }
 }

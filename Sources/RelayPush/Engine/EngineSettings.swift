@@ -4,7 +4,7 @@ package import RelayCore
 package struct EngineSettings: Sendable {
   package var host: String
   package var port: Int
-  /// PEM file with the authorities to trust instead of the system's; nil for the system's.
+  /// The path of a PEM file with the authorities to trust. `nil` means the system's authorities.
   package var trustRoots: String?
   package var clientCertificate: ClientCertificate?
   package var limits = EngineLimits()
@@ -20,7 +20,7 @@ package struct EngineSettings: Sendable {
     self.limits = limits
   }
 
-  /// Paths of PEM files; the certificate may be followed by its chain.
+  /// Paths of PEM files. In its file, the certificate may be followed by its chain.
   package struct ClientCertificate: Hashable, Sendable {
     package var certificate: String
     package var key: String
@@ -36,28 +36,29 @@ package struct EngineSettings: Sendable {
 package struct EngineLimits: Hashable, Sendable {
   /// Connections kept open to the provider.
   package var connections = 2
-  /// Streams on one connection at once, even where the provider allows more.
+  /// The most streams on one connection at once, even where the provider allows more.
   package var streamsMax = 500
-  /// Requests that wait for a connection or a free stream; more are refused as `full`.
+  /// The most requests that wait for a connection or a free stream. The engine refuses more as
+  /// `full`.
   package var waitingMax = 4_096
   /// The time from `send` to the outcome.
   package var attemptTimeout = Span.seconds(10)
   /// The time for TCP, TLS and the choice of protocol together.
   package var connectTimeout = Span.seconds(10)
-  /// A silent connection without requests is pinged after this.
+  /// The engine pings a silent connection without requests after this time.
   package var idlePing = Span.hours(1)
-  /// A silent connection that has unanswered requests is pinged after this.
+  /// The engine pings a silent connection that has unanswered requests after this time.
   package var stallAfter = Span.seconds(3)
-  /// A pinged connection that stays silent for this is closed.
+  /// The engine closes a pinged connection that stays silent for this time.
   package var pongWithin = Span.seconds(3)
-  /// Wait before a second attempt to connect; doubles up to `reconnectMax`.
+  /// The wait before a second attempt to connect. The wait doubles up to `reconnectMax`.
   package var reconnectFirst = Span(milliseconds: 250)
   package var reconnectMax = Span.seconds(60)
-  /// How long open requests may still finish when the engine is told to stop.
+  /// How long open requests may still finish when the engine stops.
   package var stopGrace = Span.seconds(2)
   /// How often one request is sent again after the provider certainly did not process it.
   package var resendsMax = 32
-  /// Bytes of an answer's body that are kept.
+  /// The most bytes of an answer's body that the engine keeps.
   package var bodyBytesMax = 4_096
 
   package init() {}
@@ -65,9 +66,10 @@ package struct EngineLimits: Hashable, Sendable {
   /// Limits that fit the operator's settings.
   ///
   /// - Parameters:
-  ///   - attemptTimeout: within it, a connection that stays silent is detected and an attempt to
-  ///     connect is given up.
-  ///   - probe: the engine reconnects within it to a provider that is back.
+  ///   - attemptTimeout: the engine detects a silent connection and gives up an attempt to connect
+  ///     within this time, except that very short times have a lower bound.
+  ///   - probe: the longest wait between two attempts to connect, so that the engine soon finds a
+  ///     provider that is back.
   package init(attemptTimeout: Span, probe: Span) {
     self.attemptTimeout = attemptTimeout
     let third = max(Self.silenceLeast, Span(milliseconds: attemptTimeout.milliseconds / 3))
@@ -77,12 +79,14 @@ package struct EngineLimits: Hashable, Sendable {
     reconnectMax = min(reconnectMax, max(reconnectFirst, probe))
   }
 
-  /// The last part of an attempt's time, reserved for the answer: no request is sent in it.
+  /// The last part of an attempt's time, reserved for the answer. The engine sends no request in
+  /// this part.
   var answerReserve: Span {
     min(.seconds(1), Span(milliseconds: attemptTimeout.milliseconds / 4))
   }
 
-  /// The least time even for short attempts: TLS with a distant provider takes a while.
+  /// The least `connectTimeout`, even for short attempts: TLS with a distant provider takes a
+  /// while.
   private static let connectLeast = Span.seconds(1)
   private static let silenceLeast = Span(milliseconds: 250)
 }

@@ -18,7 +18,7 @@ package struct EngineStatus: Hashable, Sendable {
   /// Requests refused because too many waited.
   package var full = 0
   package var opened = 0
-  /// Writes to sockets: far fewer than `sent` under load.
+  /// Writes to sockets. Under load, one write carries many requests.
   package var writes = 0
   package var goAways = 0
   /// The last error of a connection; nil once a connection has opened since.

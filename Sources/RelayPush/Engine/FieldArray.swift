@@ -3,7 +3,7 @@ import CNghttp2
 /// The header fields of a request in nghttp2's form. Names, flags and constant values are laid out
 /// once. Each request sets only the pointers to its values, and nothing is copied.
 ///
-/// `@unchecked Sendable`: belongs to one `Session`.
+/// `@unchecked Sendable`: only one `Session` uses the array.
 final class FieldArray: @unchecked Sendable {
   private let values: UnsafeMutablePointer<nghttp2_nv>
   private let capacity: Int
@@ -36,7 +36,8 @@ final class FieldArray: @unchecked Sendable {
     for text in texts { text.deallocate() }
   }
 
-  /// The array is valid during the call; the bytes it points to are valid as long as the request.
+  /// The array is valid during the call; the bytes that its pointers name are valid as long as the
+  /// request exists.
   @inline(__always)
   func withRequest<Result>(
     _ request: Request, _ body: (UnsafePointer<nghttp2_nv>, Int) -> Result

@@ -7,27 +7,32 @@ package struct LinkID: Hashable, Comparable, Sendable {
   package static func < (left: LinkID, right: LinkID) -> Bool { left.number < right.number }
 }
 
-/// The state of one connection: how many streams it may carry now, and whether it still lives.
+/// The state of one connection: how many streams it may carry now, and whether the provider still
+/// answers on it.
 package struct Link: Sendable {
   private let limits: EngineLimits
   private let probation: Bool
   private var state: State
   package private(set) var inFlight = 0
-  /// The provider's current limit. Until its SETTINGS arrive we assume 100.
+  /// The most streams that the provider allows now. We assume 100 until the provider's SETTINGS
+  /// arrive.
   private var streamsAllowed = 100
-  /// The provider has accepted our credential on this connection.
+  /// True if the provider has accepted our credential on this connection.
   package private(set) var isProven = false
   /// Time of the last received bytes, or of the first request since then.
   private var quietSince: Uptime
 
   private enum State: Equatable {
-    /// Exits: open, or gone.
+    /// The connection is being opened. The next state is `open`, unless the connection ends.
     case opening(until: Uptime)
-    /// Exits: awaitingPong, draining or gone.
+    /// The connection takes requests. The next state is `awaitingPong` or `draining`, unless the
+    /// connection ends.
     case open
-    /// A ping has been sent. Exits: open (or draining) on any byte, else gone.
+    /// A ping has been sent. Any byte leads back to `open` or `draining`. Without one the
+    /// connection ends.
     case awaitingPong(until: Uptime, draining: Bool)
-    /// Accepts no new stream. Exits: awaitingPong, or gone when the last stream ends.
+    /// The connection accepts no new stream. The next state is `awaitingPong`, unless the last
+    /// stream ends: then the connection ends.
     case draining
   }
 
@@ -73,7 +78,8 @@ package struct Link: Sendable {
     quietSince = now
   }
 
-  /// The provider announced how many streams it allows. It may change the number at any time.
+  /// The provider announced how many streams it allows. The provider may change the number at any
+  /// time.
   package mutating func allowed(_ streams: Int) { streamsAllowed = streams }
 
   package mutating func began(at now: Uptime) {
@@ -94,7 +100,7 @@ package struct Link: Sendable {
     if case .awaitingPong(_, let draining) = state { state = draining ? .draining : .open }
   }
 
-  /// The provider sent GOAWAY, or we replace the connection.
+  /// Stops new streams, because the provider sent GOAWAY or we replace the connection.
   package mutating func drain() {
     switch state {
     case .opening, .draining: return

@@ -3,9 +3,9 @@ import RelayCore
 /// The outcome of a request.
 package enum Outcome: Sendable {
   case answered(Response)
-  /// There is no answer. Unless the code is `unreachable`, `full`, `takenBack` or `stopped`, the
-  /// provider may have processed the request all the same: send it again under the same id, or
-  /// accept a repetition.
+  /// There is no answer. The provider certainly did not process the request if the code is
+  /// `unreachable`, `full`, `takenBack` or `stopped`. With any other code it may have done so: send
+  /// the request again under the same id, or accept a repetition.
   case failed(TransportFailure)
 }
 
@@ -13,7 +13,7 @@ package enum Outcome: Sendable {
 package struct Response: Sendable {
   package var status: Int
   package var headers: [(name: String, value: String)]
-  /// At most `EngineLimits.bodyBytesMax`; a longer body is cut.
+  /// At most `EngineLimits.bodyBytesMax` bytes; the rest of a longer body is dropped.
   package var body: [UInt8]
   /// The connection that the answer came over, for `PushEngine.replace`.
   package var link: LinkID
@@ -27,7 +27,7 @@ package struct Response: Sendable {
     self.link = link
   }
 
-  /// The first field of that name. Give the name in lower case.
+  /// The value of the first field with that name, which must be in lower case.
   package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
   /// True if the provider must have accepted our credential to give this answer.
@@ -58,7 +58,7 @@ package struct TransportFailure: Error, Hashable, Sendable {
     }
   }
 
-  /// The verdict is to try again, even if the outcome is unknown.
+  /// The verdict for this failure: try again later, even if the outcome is unknown.
   var verdict: Verdict {
     let blame: Verdict.Blame =
       switch code {
@@ -70,21 +70,23 @@ package struct TransportFailure: Error, Hashable, Sendable {
   }
 
   package enum Code: String, Hashable, Sendable {
-    /// Sent, and not answered within the attempt's timeout.
+    /// The request was sent, but not answered within the attempt's timeout.
     case timeout
     /// The provider reset this one stream.
     case reset
     /// The connection ended before the answer came.
     case lost
-    /// Never sent: no connection, or no free stream, within the attempt's timeout.
+    /// The request was never sent: there was no connection, or no free stream, within the attempt's
+    /// timeout.
     case unreachable
-    /// Never sent: too many requests wait already.
+    /// The request was never sent: too many requests wait already.
     case full
-    /// Never sent, or not processed: the caller took the push back, because it is no longer valid.
+    /// The request was not sent, or not processed, and the caller took it back because the push is
+    /// no longer valid.
     case takenBack
-    /// Never sent, or not processed: the engine is stopping.
+    /// The request was not sent, or not processed, and the engine is stopping.
     case stopped
-    /// Sent, and cut off after `stopGrace`: the engine is stopping.
+    /// The request was sent, but the stopping engine did not get an answer within `stopGrace`.
     case cutOff
   }
 }

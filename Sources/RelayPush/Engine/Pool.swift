@@ -7,17 +7,18 @@ package struct Pool {
   private let probation: Bool
   private var backoff: Backoff
   private var slots: [Slot]
-  /// Few entries: the connections of the slots, and some that drain.
+  /// The connections of the slots, and some that drain. They are few, so a search is cheap.
   private var links: [(id: LinkID, slot: Int, link: Link)] = []
   private var lastLink = LinkID(0)
   private var isRunning = false
 
-  /// A place for one connection at a time; its predecessors may still be draining.
+  /// A place for one connection at a time. Earlier connections of the slot may still be draining.
   private struct Slot {
     var link: LinkID?
     /// Connections in a row that brought no answer.
     var failures = 0
-    /// When to connect again; nil while there is a connection, or before the start.
+    /// When to connect again; nil while the slot has a connection, before the start and after
+    /// `stop`.
     var openAt: Uptime?
   }
 
@@ -61,7 +62,7 @@ package struct Pool {
   }
 
   /// The connection for one more request: the least loaded with a free stream; nil if there is
-  /// none. The stream counts from now on.
+  /// none. The new stream counts from now on, until the caller calls `ended`.
   package mutating func begin(at now: Uptime) -> LinkID? {
     var best: Int?
     for index in links.indices where links[index].link.room > 0 {
@@ -73,8 +74,8 @@ package struct Pool {
     return links[best].id
   }
 
-  /// A stream has ended, with or without an answer. `proof`: the answer shows that our credential
-  /// is accepted.
+  /// A stream has ended, with or without an answer. `proof` is true if the answer shows that our
+  /// credential is accepted.
   package mutating func ended(
     _ id: LinkID, answered: Bool, proof: Bool, at now: Uptime
   ) -> [Action] {
@@ -93,13 +94,15 @@ package struct Pool {
     return closeIfDrained(id, at: now) + openDue(at: now)
   }
 
-  /// The connection has ended or was never opened. This is a normal input for one that we closed.
+  /// The connection has ended or was never opened. The call does nothing for a connection that the
+  /// pool has already removed.
   package mutating func closed(_ id: LinkID, at now: Uptime) -> [Action] {
     remove(id, at: now)
     return openDue(at: now)
   }
 
-  /// Opens no more connections. Those without streams close now, the others when their streams end.
+  /// Opens no more connections. Connections without streams close now, the others when their
+  /// streams end.
   package mutating func stop(at now: Uptime) -> [Action] {
     isRunning = false
     for slot in slots.indices { slots[slot].openAt = nil }
@@ -115,7 +118,7 @@ package struct Pool {
     return actions
   }
 
-  /// `stopGrace` is over.
+  /// Closes every connection, because `stopGrace` is over.
   package mutating func closeAll(at now: Uptime) -> [Action] {
     links.map(\.id).map { close($0, .stopped, at: now) }
   }
@@ -152,8 +155,9 @@ package struct Pool {
     return actions
   }
 
-  /// A connection that ended before any answer counts as a failure, even if it opened: the engine
-  /// must not reconnect at once to a peer that accepts and closes.
+  /// Frees the slot. A connection that ends counts as a failure until the slot's next connection
+  /// brings an answer, even if it opened. So the engine reconnects ever more slowly to a peer that
+  /// accepts connections and closes them.
   private mutating func vacate(_ slot: Int, of id: LinkID, at now: Uptime) {
     guard slots[slot].link == id else { return }
     slots[slot].link = nil
@@ -169,7 +173,7 @@ package struct Pool {
     return [close(id, .drained, at: now)]
   }
 
-  /// Removes the connection at once: a peer that closes slowly must not keep its slot.
+  /// Removes the connection at once: a peer that closes slowly must not keep the slot.
   private mutating func close(_ id: LinkID, _ reason: Link.Reason, at now: Uptime) -> Action {
     remove(id, at: now)
     return .close(id, reason)

@@ -74,7 +74,7 @@ final class ProviderConnection: ChannelInboundHandler, @unchecked Sendable {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // A close without TLS's close_notify adds nothing to the close itself.
+    // A missing close_notify of TLS needs no report, because the close itself is reported.
     if let error = error as? NIOSSLError, case .uncleanShutdown = error { return }
     fail("\(error)")
   }
@@ -88,7 +88,8 @@ final class ProviderConnection: ChannelInboundHandler, @unchecked Sendable {
     if state == .open, session.isOver { fail("the peer broke HTTP/2's rules") }
   }
 
-  /// Sends GOAWAY and closes. From now on the loop is told only that the connection has ended.
+  /// Sends GOAWAY and closes. From now on the connection reports to the loop only that it has
+  /// ended.
   func close() {
     guard state == .opening || state == .open else { return }
     if state == .open, let context {

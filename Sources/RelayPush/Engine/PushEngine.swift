@@ -4,21 +4,22 @@ import RelayCore
 package import RelayEngine
 
 /// Sends requests to one HTTP/2 provider over a few connections of its own, and reports the outcome
-/// of each.
+/// of each request.
 ///
 /// Every request gets its outcome exactly once, within its timeout. The engine sends again,
 /// unchanged and while there is time, what the provider certainly did not process (streams above
 /// the last one of a GOAWAY, refused streams). The engine does not keep the order of requests.
 ///
-/// All state lives on one event loop of the group. Requests of other threads arrive in batches, and
-/// each connection writes once for each turn of the loop.
+/// Only one event loop of the group uses the engine's state. Requests of other threads arrive in
+/// batches, and each connection writes once for each turn of the loop.
 package final class PushEngine: Sendable {
   private let inbox: PushInbox
   private let loop: PushLoop
   private let eventLoop: any EventLoop
   private let timeout: TimeAmount
 
-  /// Opens no connection yet. Throws an error with its remedy if the settings cannot work.
+  /// Makes an engine that opens no connection yet. Throws an error with its remedy if the settings
+  /// cannot work.
   package init(
     _ settings: EngineSettings, shape: RequestShape, group: any EventLoopGroup, logger: Logger
   ) throws(PushProblem) {
@@ -33,9 +34,9 @@ package final class PushEngine: Sendable {
 
   /// - Parameters:
   ///   - handover: the engine calls `begin` on it before each write of the request.
-  ///   - until: when there must be an outcome; after the settings' attempt timeout if nil.
-  ///   - answer: called once, on the event loop or, when refused, before `send` returns. It must
-  ///     not block, and may call `send`.
+  ///   - until: the deadline of the outcome. `nil` means the settings' attempt timeout from now.
+  ///   - answer: called once, on the event loop or, if the request is refused, before `send`
+  ///     returns. It must not block, and may call `send`.
   package func send(
     _ request: Request, _ handover: Handover? = nil, until deadline: NIODeadline? = nil,
     answer: @escaping @Sendable (Outcome) -> Void
@@ -60,9 +61,9 @@ package final class PushEngine: Sendable {
     eventLoop.execute { [loop] in loop.replace(link) }
   }
 
-  /// Owns the connections until the task is cancelled. Then it accepts no request, lets open
-  /// requests finish within `stopGrace`, and returns when all connections are closed and all
-  /// requests answered. Call it once.
+  /// Owns the connections until the task is cancelled. Then the engine accepts no request, lets
+  /// open requests finish within `stopGrace`, and the call returns when all connections are closed
+  /// and all requests answered. Call it once.
   package func run() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

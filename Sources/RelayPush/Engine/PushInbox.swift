@@ -2,7 +2,7 @@ import NIOCore
 import RelayEngine
 import Synchronization
 
-/// Requests from any thread that wait for the event loop. Many requests cost one hop to the loop.
+/// Requests from any thread that wait for the event loop. Many requests wake the loop only once.
 final class PushInbox: Sendable {
   struct Item: Sendable {
     var request: Request
@@ -44,7 +44,7 @@ final class PushInbox: Sendable {
     }
   }
 
-  /// Returns the waiting items in `emptied`, and keeps its storage for the next ones.
+  /// Returns the waiting items in `emptied`, and keeps the storage of `emptied` for the next items.
   func take(into emptied: inout [Item]) {
     state.withLock { state in
       state.isWoken = false

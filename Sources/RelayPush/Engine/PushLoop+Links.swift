@@ -4,7 +4,8 @@ import NIOPosix
 import NIOSSL
 import RelayCore
 
-/// Connections: performs the pool's actions, and reports the connections' events to it.
+/// The loop's work with connections: performs the pool's actions, and reports the connections'
+/// events to the pool.
 extension PushLoop {
   func perform(_ actions: [Pool.Action]) {
     for action in actions {

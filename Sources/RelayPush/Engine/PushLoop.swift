@@ -5,7 +5,8 @@ import RelayCore
 import RelayEngine
 import Synchronization
 
-/// The loop of a push engine: calls the machines (`Attempts`, `Pool`) and performs their actions.
+/// The loop of a push engine: calls the state machines (`Attempts`, `Pool`) and performs their
+/// actions.
 ///
 /// Everything that arrives in one turn of the event loop, from other threads and from sockets, is
 /// processed in one `turn()` after it, and each connection writes once. This batching is the main
@@ -25,7 +26,7 @@ final class PushLoop: @unchecked Sendable {
   private let inbox: PushInbox
   private var arrived: [PushInbox.Item] = []
   private var admitted: UInt64 = 0
-  /// Oldest first. May hold ids of attempts that have ended; the loop skips them.
+  /// The requests that wait, oldest first. Some may have ended already; the loop skips them.
   private var waiting = CircularBuffer<AttemptID>()
   private var answers: [(answer: @Sendable (Outcome) -> Void, outcome: Outcome)] = []
   private var delivering: [(answer: @Sendable (Outcome) -> Void, outcome: Outcome)] = []
@@ -78,7 +79,7 @@ final class PushLoop: @unchecked Sendable {
     turn()
   }
 
-  /// Processes all that has arrived. Cheap when there is nothing.
+  /// Processes all that has arrived. The call costs little if nothing has arrived.
   func turn() {
     isTurnScheduled = false
     deliver()
@@ -188,7 +189,7 @@ final class PushLoop: @unchecked Sendable {
   private static let takenBack = TransportFailure(
     .takenBack, "recalled: what it names was withdrawn")
 
-  /// The connection has accepted these requests completely.
+  /// The connection has written these requests completely to its socket.
   func written(_ ids: [AttemptID]) {
     for id in ids { attempts.with(id) { $0.handover?.written() } }
   }
@@ -296,7 +297,7 @@ final class PushLoop: @unchecked Sendable {
 }
 
 extension Uptime {
-  /// Rounded up, so that no deadline ends early.
+  /// Rounds up, so that no deadline ends early.
   init(_ deadline: NIODeadline) {
     self.init(milliseconds: Int64((deadline.uptimeNanoseconds + 999_999) / 1_000_000))
   }

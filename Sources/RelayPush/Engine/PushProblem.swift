@@ -1,5 +1,5 @@
-/// A setting that cannot work, found before the first push: what, why, and the remedy. `zonerelay
-/// check` and `serve` print it and stop.
+/// A setting that cannot work, found before the first push, with a message and a remedy.
+/// `zonerelay check` and `serve` print both and stop.
 package struct PushProblem: Error, Hashable, Sendable, CustomStringConvertible {
   package var code: Code
   package var message: String
@@ -14,7 +14,7 @@ package struct PushProblem: Error, Hashable, Sendable, CustomStringConvertible {
   package var description: String { "\(message) (\(remedy))" }
 
   package struct Code: Hashable, Sendable {
-    /// Stable: it is documented, searched for, and used as a metric label.
+    /// The code's text. It never changes, because operators look it up in docs/troubleshooting.md.
     package let text: String
     private init(_ text: String) { self.text = text }
 

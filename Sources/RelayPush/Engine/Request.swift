@@ -10,7 +10,7 @@ package final class Request: @unchecked Sendable {
   private let memory: UnsafeMutableRawPointer
   /// The offset where value *n* ends, or `absent`. Value 0 is the path.
   private var ends: UnsafeMutablePointer<Int32> { memory.assumingMemoryBound(to: Int32.self) }
-  /// The values, back to back, then the body.
+  /// The values one after another without gaps, then the body.
   private let block: UnsafeMutablePointer<UInt8>
   private let bodyStart: Int
   package let bodyCount: Int
@@ -44,7 +44,7 @@ package final class Request: @unchecked Sendable {
 
   deinit { memory.deallocate() }
 
-  /// Valid as long as the request exists.
+  /// The body's first byte. The pointer is valid as long as the request exists.
   var body: UnsafePointer<UInt8> { UnsafePointer(block + bodyStart) }
 
   /// Calls `visit` for every value that is present, in order. The pointers are valid as long as the

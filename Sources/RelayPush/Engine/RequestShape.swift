@@ -1,12 +1,13 @@
 /// What all requests to one provider have in common: their header fields in order, and the fields
-/// of an answer to keep. Fixed when the engine is built, so that a request holds only values.
+/// of an answer to keep. The shape is fixed when the engine is built, so that a request holds only
+/// values.
 package struct RequestShape: Sendable {
   /// Header fields after the pseudo headers. A request may leave out the value of any of them.
   package var fields: [Field]
   /// Names, in lower case, of the answer's fields to return; all others are dropped unread.
   package var kept: [String]
-  /// True: one stream at a time until the provider has answered a request in a way that proves it
-  /// accepted our credential (APNs requires this on every new connection).
+  /// True if a new connection may use only one stream at a time, until an answer proves that the
+  /// provider has accepted our credential. APNs requires this.
   package var probation: Bool
 
   package init(fields: [Field], kept: [String], probation: Bool) {

@@ -4,11 +4,13 @@ import NIOCore
 /// One HTTP/2 client session: requests and bytes in, bytes and events out. It has no sockets, clock
 /// or policy; nghttp2 implements the protocol.
 ///
-/// `@unchecked Sendable`: owned by one `ProviderConnection` and used on its event loop only.
+/// `@unchecked Sendable`: one `ProviderConnection` owns the session and uses it on its event loop
+/// only.
 final class Session: @unchecked Sendable {
   /// What the peer did, in order.
   enum Event {
-    /// The number of streams that the peer allows. Reported whenever it may have changed.
+    /// The number of streams that the peer allows. The event comes whenever the number may have
+    /// changed.
     case allowed(Int)
     /// The peer accepts no new streams; those it did not process end with `.unprocessed`.
     case goAway(String)
@@ -17,7 +19,7 @@ final class Session: @unchecked Sendable {
 
   enum End {
     case answered(Response)
-    /// Certainly not processed: the request can be sent again safely.
+    /// The peer certainly did not process the request, so it can be sent again safely.
     case unprocessed
     case reset(String)
   }
@@ -34,7 +36,7 @@ final class Session: @unchecked Sendable {
   private let fields: FieldArray
   private var session: OpaquePointer!
 
-  /// - Parameter streamsMax: the caller never has more requests open at once.
+  /// - Parameter streamsMax: the most requests that the caller has open at once.
   init(
     shape: RequestShape, authority: String, link: LinkID, streamsMax: Int, bodyBytesMax: Int
   ) {

@@ -1,8 +1,9 @@
 import CNghttp2
 
-/// The C side of `Session`: each callback finds its session or stream and passes the event on.
+/// nghttp2's callbacks for `Session`. Each callback finds its session or stream and passes the
+/// event on.
 enum SessionCallbacks {
-  /// A client session that reports to `owner`, which must outlive it and delete it.
+  /// A client session that reports to `owner`. The owner must outlive the session and delete it.
   static func makeClient(for owner: Session) -> OpaquePointer {
     var made: OpaquePointer?
     nghttp2_session_callbacks_new(&made)
@@ -93,8 +94,8 @@ enum SessionCallbacks {
     return 0
   }
 
-  /// Request headers that were not sent: nghttp2 closes the stream next, and the request may use
-  /// another connection.
+  /// nghttp2 calls this for request headers that it did not send. It closes the stream next, and
+  /// the request may use another connection.
   private static let onNotSent: nghttp2_on_frame_not_send_callback = { session, frame, _, _ in
     guard let frame, frame.pointee.hd.type == UInt8(NGHTTP2_HEADERS.rawValue),
       let stream = stream(session, frame.pointee.hd.stream_id)

@@ -1,19 +1,19 @@
-/// One stream of a session: its request and the answer so far. nghttp2 holds its address, so it
-/// lives in a table that never moves; later streams use the entry again.
+/// One stream of a session: its request and the answer so far. nghttp2 holds the stream's address,
+/// so the stream is an entry of a table that never moves. Later streams use the entry again.
 struct SessionStream {
   let index: Int
   private let bodyBytesMax: Int
-  /// Nil while the entry is free.
+  /// The attempt that uses the stream; nil while the entry is free.
   private(set) var attempt: AttemptID?
-  /// Kept until the stream ends, because nghttp2 reads its bytes in place.
+  /// The request, kept until the stream ends because nghttp2 reads the request's bytes in place.
   private(set) var request: Request?
   /// HTTP/2's stream number.
   var id: Int32 = 0
   /// Body bytes that nghttp2 has read.
   var bodySent = 0
-  /// The peer never received this stream's headers.
+  /// True if the peer never received this stream's headers.
   var isUnsent = false
-  /// 0 until the answer begins.
+  /// The answer's status; 0 until the answer begins.
   var status = 0
   private var headers: [(name: String, value: String)] = []
   private var body: [UInt8] = []

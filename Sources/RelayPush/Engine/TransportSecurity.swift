@@ -1,7 +1,7 @@
 import NIOCore
 import NIOSSL
 
-/// TLS for push providers: HTTP/2 by ALPN, the peer's certificate always verified.
+/// TLS for push providers: HTTP/2 is chosen by ALPN, and the peer's certificate is always verified.
 enum TransportSecurity {
   /// Reads the files that the settings name.
   static func context(_ settings: EngineSettings) throws(PushProblem) -> NIOSSLContext {

@@ -1,7 +1,7 @@
 package import RelayCore
 
 /// A moment on the machine's monotonic clock, in milliseconds. Unlike `Instant` it has no date and
-/// does not change when the clock is set, so deadlines and silences use it.
+/// does not change when the clock is set, so the engines measure deadlines and silence with it.
 package struct Uptime: Hashable, Comparable, Sendable {
   package var milliseconds: Int64
 

@@ -7,11 +7,11 @@ package struct AccessTokens: Sendable {
   private var lastSerial = 0
 
   private enum State: Equatable {
-    /// Exits: `use` begins a fetch.
+    /// There is no token. The next `use` begins a fetch.
     case none
-    /// Exits: `fetched` or `failed`.
+    /// A fetch is running. `fetched` or `failed` ends it.
     case fetching
-    /// Exits: its time is over, or the provider refuses it.
+    /// The token is used until its time is over or the provider refuses it.
     case good(serial: Int, text: String, until: Instant)
   }
 
@@ -28,7 +28,7 @@ package struct AccessTokens: Sendable {
     case wait
   }
 
-  /// A token counts as ended this long before its end, so that none expires during a request.
+  /// A token is no longer used this long before its end, so that none expires during a request.
   package static let margin = Span.minutes(5)
 
   package init() {}
@@ -46,7 +46,7 @@ package struct AccessTokens: Sendable {
 
   package mutating func fetched(_ text: String, lives: Span, at now: Instant) -> Token {
     lastSerial += 1
-    // A token that lives no longer than twice the margin is used for half of its life.
+    // A token that is valid for no longer than twice the margin is used for half of its time.
     let used = max(
       lives.milliseconds - Self.margin.milliseconds, lives.milliseconds / 2)
     let until = now + Span(milliseconds: used)

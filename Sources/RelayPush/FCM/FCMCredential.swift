@@ -38,7 +38,7 @@ final class FCMCredential: Sendable {
     case .use(let token): answer(.success(token))
     case .wait: break
     case .fetch:
-      // No host is needed: the token requests have this web engine to themselves.
+      // No host is needed, because this web engine sends only token requests.
       web.send(within: timeout, to: { "" }) { [account, trustRoots] in
         let assertion = try account.assertion(at: now)
         return WebRequest(
@@ -88,12 +88,12 @@ final class FCMCredential: Sendable {
     }
   }
 
-  /// RFC 6749's names, without their underscores.
+  /// An answer with an access token. The members have RFC 6749's names without the underscores.
   struct Grant: Decodable {
     var accessToken: String
     var expiresIn: Int64
 
-    /// True if the token can stand in a header and lives for 1 second to 1 day.
+    /// True if the token can stand in a header and is valid for 1 second to 1 day.
     var isPlain: Bool {
       !accessToken.isEmpty && accessToken.utf8.allSatisfy { (0x21...0x7e).contains($0) }
         && (1...86_400).contains(expiresIn)

@@ -62,8 +62,8 @@ package enum FCMRequest {
     return "\(whole).\(digits)s"
   }
 
-  /// The members of a payload, each with its value as written there. The relay writes payloads
-  /// without blanks; any other text yields no members.
+  /// The members of a payload, each with its value as the payload has it. The payload must be a
+  /// JSON object without blanks between its tokens, as the relay writes it.
   static func members(of payload: [UInt8]) -> [(name: String, value: String)] {
     var members: [(String, String)] = []
     var (start, depth, isText, isEscaped) = (1, 0, false, false)

@@ -50,7 +50,7 @@ package final class FCMSender: PushSender {
     let handover: Handover
     let deadline: NIODeadline
     let answer: @Sendable (Verdict) -> Void
-    /// The push is sent for the second time, with a fresh access token.
+    /// True if the push is sent for the second time, with a fresh access token.
     var isRenewed = false
   }
 

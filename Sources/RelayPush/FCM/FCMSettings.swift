@@ -1,7 +1,7 @@
 import RelayCore
 
-/// FCM in one environment: its project and service account. A value that exists has been checked,
-/// as far as possible without a request to Google.
+/// FCM in one environment: its project and service account. The initialiser checks all that can be
+/// checked without a request to Google.
 package struct FCMSettings: Sendable {
   package static let hostDefault = "fcm.googleapis.com"
   package let host: String
@@ -13,7 +13,7 @@ package struct FCMSettings: Sendable {
   package let limits: EngineLimits
   let account: ServiceAccount
 
-  /// - Parameter project: nil to use the service account's own project.
+  /// - Parameter project: `nil` means the service account's own project.
   package init(
     host: String = FCMSettings.hostDefault, port: Int = 443, project: String? = nil,
     account: ServiceAccount, trustRoots: String? = nil, limits: EngineLimits = EngineLimits()

@@ -1,15 +1,16 @@
 import Foundation
 import RelayCore
 
-/// The meaning of FCM's answers. The permanent failures are listed here; every other failure is
-/// retried and counted.
+/// The meaning of FCM's answers. The relay retries a push after an answer that is not listed here,
+/// and counts the answer.
 package enum FCMVerdicts {
   /// What to do about an answer.
   package enum Treatment: Hashable, Sendable {
     case delivered
     /// The token is dead, or belongs to another project.
     case gone
-    /// Our mistake. A retry changes nothing, and the device is not at fault.
+    /// The request is wrong, by our mistake. A retry changes nothing, and the device is not at
+    /// fault.
     case rejected
     /// This attempt failed.
     case attempt
@@ -45,7 +46,7 @@ package enum FCMVerdicts {
     }
   }
 
-  /// Google asks for a minute where a 429 names no time.
+  /// The wait after a 429 that names no time: Google asks for one minute.
   static let paceDefault = Span.minutes(1)
 
   /// The verdict when the sender has no further attempt to make.
@@ -83,7 +84,7 @@ package enum FCMVerdicts {
       status = response.status
       retryAfter = RetryAfter.span(response.header("retry-after"))
       guard status != 200, !response.body.isEmpty else { return }
-      // A body that is not such JSON counts as no reason.
+      // A body that is not JSON of this form gives no reason.
       let body = try? JSONDecoder().decode(Body.self, from: Data(response.body))
       let code = body?.error.details?.compactMap(\.errorCode).first
       reason = (code ?? body?.error.status).map { String($0.prefix(Self.reasonMax)) }

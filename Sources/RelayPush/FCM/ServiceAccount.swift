@@ -12,7 +12,7 @@ package struct ServiceAccount: Sendable {
 
   /// The scope that we request for the access token.
   package static let scope = "https://www.googleapis.com/auth/firebase.messaging"
-  /// Google's limit for an assertion.
+  /// The seconds for which an assertion is valid: Google's limit.
   private static let assertionSeconds: Int64 = 3_600
 
   /// - Parameter json: the unchanged contents of the key file.
@@ -76,7 +76,7 @@ package struct ServiceAccount: Sendable {
     return "\(signed).\(Base64URL.text(signature.rawRepresentation))"
   }
 
-  /// Google's names, without their underscores.
+  /// The key file. The members have Google's names without the underscores.
   private struct File: Decodable {
     var type: String
     var projectId: String

@@ -1,14 +1,16 @@
 import DequeModule
 
 /// The requests that wait for a place, in a queue for each host, and the places that hosts may use.
+/// A request on its way holds one place.
 ///
 /// A silent host keeps its places for a whole timeout. So each host gets only a part of all places,
-/// and requests to other hosts pass those that wait for it. Hosts with a waiting request and a free
-/// place take turns: a step costs the same for queues of any length, and a host's order is kept.
+/// and requests to other hosts do not wait behind the requests to the silent host. Hosts with a
+/// waiting request and a free place take turns, so a step costs the same for queues of any length,
+/// and the requests to one host keep their order.
 ///
 /// A user may register endpoints at any number of hosts. So a host has to earn its places: each
-/// quick answer earns one, each timeout costs half of them. All hosts without earned places share a
-/// few places and leave the rest to the others.
+/// quick answer earns one, and each slow or missing answer costs half of the earned places. All
+/// hosts without earned places share a few places, and leave the rest to the other hosts.
 struct HostLines<Item> {
   /// How a request gave up its place.
   enum Ending: Hashable { case answered, silent, other }
@@ -20,14 +22,14 @@ struct HostLines<Item> {
     var placesAtFirst: Int
     /// Places that all hosts without earned places may use together.
     var unprovenMax: Int
-    /// How many hosts are remembered with their earned places; above it, all idle hosts are
-    /// forgotten.
+    /// How many hosts are remembered with their earned places. If there are more, all idle hosts
+    /// are forgotten.
     var hostsKept = 1_024
   }
 
   private let rule: Rule
   private var hosts: [String: Host] = [:]
-  /// Hosts with a waiting request and a free place, each once: proven hosts here, others below.
+  /// The hosts with earned places that have a waiting request and a free place, each once.
   private var turns: Deque<String> = []
   private var unprovenTurns: Deque<String> = []
   /// Places used by hosts that have earned none.
@@ -65,7 +67,7 @@ struct HostLines<Item> {
     return (item, name)
   }
 
-  /// A request to that host has given up its place.
+  /// A request to the host `name` has given up its place.
   mutating func left(_ name: String, as ending: Ending) {
     guard var host = hosts[name] else { return }
     let wasProven = host.isProven

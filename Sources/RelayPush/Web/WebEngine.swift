@@ -23,7 +23,8 @@ package final class WebEngine: Sendable {
   }
 
   private struct Inbox {
-    /// Nil once the thread has ended. The inbox's lock prevents a wake-up of a closed handle.
+    /// libcurl's handle; nil once the thread has ended. The inbox's lock prevents a wake-up of a
+    /// closed handle.
     var multi: Multi?
     var items: [Item] = []
     /// Items in this inbox and items on the thread.
@@ -33,7 +34,7 @@ package final class WebEngine: Sendable {
     func wake() { if let multi { curl_multi_wakeup(multi.handle) } }
   }
 
-  /// `@unchecked Sendable`: other threads only call `curl_multi_wakeup`, which allows it.
+  /// `@unchecked Sendable`: other threads only call `curl_multi_wakeup`, which any thread may call.
   private struct Multi: @unchecked Sendable {
     let handle: UnsafeMutableRawPointer
   }
@@ -57,15 +58,15 @@ package final class WebEngine: Sendable {
   }()
 
   /// - Parameters:
-  ///   - timeout: from now to the outcome.
-  ///   - host: called once, on the engine's thread. Requests with the same host share places, so
-  ///     that a silent host uses no more than its own. A wrong host does no other harm.
+  ///   - timeout: the time from now to the outcome.
+  ///   - host: called once, on the engine's thread. Requests with the same host share that host's
+  ///     places, so that a silent host uses no more than these. A wrong host has no other effect.
   ///   - handover: the engine calls `begin` on it when it starts the request. From then on the
-  ///     request counts as leaving until it has its outcome.
+  ///     request counts as being sent until it has its outcome.
   ///   - make: called once, on the engine's thread, when the request starts; an error ends the
   ///     request as `invalid`.
-  ///   - answer: called once, on the engine's thread or, when refused, before `send` returns. It
-  ///     must not block, and may call `send`.
+  ///   - answer: called once, on the engine's thread or, if the request is refused, before `send`
+  ///     returns. It must not block, and may call `send`.
   package func send(
     within timeout: Span, to host: @escaping @Sendable () -> String, _ handover: Handover? = nil,
     _ make: @escaping @Sendable () throws -> WebRequest,
@@ -86,8 +87,9 @@ package final class WebEngine: Sendable {
     if let refusal { answer(.failed(refusal)) }
   }
 
-  /// Owns the connections until the task is cancelled. Then it accepts no request, lets open
-  /// requests finish within `stopGrace`, and returns when all are answered. Call it once.
+  /// Owns the connections until the task is cancelled. Then the engine accepts no request, lets
+  /// open requests finish within `stopGrace`, and the call returns when all are answered. Call it
+  /// once.
   package func run() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -114,7 +116,7 @@ package final class WebEngine: Sendable {
     curl_multi_cleanup(multi.handle)
   }
 
-  /// Runs until the engine is told to stop and all requests are answered.
+  /// Runs until the engine is stopped and all requests are answered.
   private func turn(_ multi: Multi) {
     let transfers = WebTransfers(multi: multi.handle, limits: limits) { [self] in
       inbox.withLock { $0.count -= 1 }

@@ -2,7 +2,8 @@ import CCurl
 import Foundation
 import RelayCore
 
-/// One easy handle of libcurl, used for one request after another. Lives on its engine's thread.
+/// One easy handle of libcurl, used for one request after another. Only the engine's thread uses
+/// it.
 final class WebHandle {
   let easy: UnsafeMutableRawPointer
   private var lines: UnsafeMutablePointer<curl_slist>?
@@ -49,7 +50,7 @@ final class WebHandle {
     zr_curl_set_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
     // libcurl must not use signals in a process with threads; timeouts work without them.
     zr_curl_set_long(easy, CURLOPT_NOSIGNAL, 1)
-    // A lookup at a silent name server must not block the thread when its request is given up.
+    // A lookup at a silent name server must not block the thread when the request is given up.
     zr_curl_set_long(easy, CURLOPT_QUICK_EXIT, 1)
     // Some versions of libcurl (7.88: "Error in the HTTP2 framing layer") lose requests when many
     // share an HTTP/2 connection. Every push service supports HTTP/1.1.
@@ -82,8 +83,8 @@ final class WebHandle {
       }, context)
   }
 
-  /// Returning fewer bytes than given ends the transfer: no honest push service answers with so
-  /// many.
+  /// Keeps bytes of the answer's body. Returns 0, which ends the transfer, if the body gets too
+  /// long: no honest push service answers with so many bytes.
   private func take(_ bytes: UnsafeRawBufferPointer) -> Int {
     guard body.count + bytes.count <= Self.bodyBytesMax else { return 0 }
     body.append(contentsOf: bytes)
@@ -115,7 +116,7 @@ final class WebHandle {
 
   func outcome(_ result: CURLcode, _ limits: WebLimits) -> WebOutcome {
     let status = zr_curl_get_long(easy, CURLINFO_RESPONSE_CODE)
-    // The status is valid even if the body is too long or incomplete.
+    // The status is valid even if libcurl stopped because the body was too long.
     if status >= 200, result == CURLE_OK || result == CURLE_WRITE_ERROR {
       let wish = zr_curl_header(easy, "retry-after").map { String(cString: $0) }
       return .answered(

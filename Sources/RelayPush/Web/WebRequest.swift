@@ -1,6 +1,6 @@
 package import RelayCore
 
-/// One POST of `WebEngine`, to a host that the configuration does not name.
+/// One POST for `WebEngine`. The URL may name any host.
 package struct WebRequest: Sendable {
   package var url: String
   /// Complete lines, `name: value`, without line breaks.
@@ -23,11 +23,11 @@ package struct WebRequest: Sendable {
   }
 
   package enum Reach: Hashable, Sendable {
-    /// The operator named the host.
+    /// Every address is allowed, because the operator named the host.
     case anywhere
-    /// A user's device named the host: only `https`, and only public addresses. The address is
-    /// checked for every socket that is opened, so a name that later resolves differently is
-    /// checked again.
+    /// Only `https` and public addresses are allowed, because a user's device named the host. The
+    /// address is checked for every socket that is opened, so a name that later resolves
+    /// differently is checked again.
     case internet
   }
 }
@@ -42,7 +42,7 @@ package struct WebAnswer: Sendable {
   package var status: Int
   /// How long the server asks us to wait; nil if it named no time, or more than a day.
   package var retryAfter: Span?
-  /// At most `WebLimits.bodyBytesMax`; a longer body is cut.
+  /// At most `WebLimits.bodyBytesMax` bytes; the rest of a longer body is dropped.
   package var body: [UInt8]
 
   package init(status: Int, retryAfter: Span? = nil, body: [UInt8] = []) {
@@ -55,7 +55,7 @@ package struct WebAnswer: Sendable {
 /// Why a request got no answer.
 package struct WebFailure: Error, Hashable, Sendable {
   package var code: Code
-  /// Shown in status and logs. Never holds the URL, which may be a secret.
+  /// Shown in status and logs. The message never holds the URL, which may be a secret.
   package var message: String
 
   package init(_ code: Code, _ message: String) {
@@ -64,47 +64,48 @@ package struct WebFailure: Error, Hashable, Sendable {
   }
 
   package enum Code: String, Hashable, Sendable {
-    /// Sent, and not answered in time. The host may have processed it.
+    /// The request was sent, but not answered in time. The host may have processed it.
     case timeout
     /// The host has no public address, and the request requires one.
     case address
-    /// Never sent: the host is unknown or refused, TLS failed, or there was no connection or place
-    /// in time.
+    /// The request was never sent: the host is unknown or refused, TLS failed, or there was no
+    /// connection or place in time.
     case unreachable
     /// The connection ended before the answer. The host may have processed the request.
     case lost
-    /// Never sent: the caller took the push back, because it is no longer valid.
+    /// The request was never sent: the caller took it back, because the push is no longer valid.
     case takenBack
     /// The request cannot be sent at all.
     case invalid
-    /// Never sent: too many requests wait already.
+    /// The request was never sent: too many requests wait already.
     case full
-    /// Never sent: the engine is stopping.
+    /// The request was never sent: the engine is stopping.
     case stopped
-    /// Sent, and cut off after `stopGrace`: the engine is stopping. The host may have processed it.
+    /// The request was sent, but the stopping engine did not get an answer within `stopGrace`. The
+    /// host may have processed the request.
     case cutOff
   }
 }
 
 /// Every bound of a web engine.
 package struct WebLimits: Hashable, Sendable {
-  /// Requests on their way at once; more wait.
+  /// The most requests on their way at once; more wait.
   package var transfersMax = 256
-  /// Of `transfersMax`, requests to one host, so that a silent host leaves places to the others.
+  /// The most of `transfersMax` for one host, so that a silent host leaves places to the others.
   package var transfersPerHostMax = 64
-  /// Of `transfersMax`, requests to a host that has not earned more by quick answers.
+  /// The most of `transfersMax` for a host that has not earned more by quick answers.
   package var transfersPerNewHostMax = 8
-  /// Of `transfersMax`, requests to all hosts that have not answered quickly, or not lately.
+  /// The most of `transfersMax` for all hosts together that have earned no place by quick answers.
   package var transfersToUnprovenMax = 64
   /// A host that needs longer for an answer counts as silent.
   package var slowAfter = Span.seconds(3)
-  /// Requests on their way or waiting; more are refused as `full`.
+  /// The most requests on their way or waiting. The engine refuses more as `full`.
   package var waitingMax = 4_096
-  /// Connections kept open without a request.
+  /// The most connections that are kept open without a request.
   package var idleConnectionsMax = 64
-  /// Bytes of an answer's body that are kept.
+  /// The most bytes of an answer's body that the engine keeps.
   package var bodyBytesMax = 4_096
-  /// How long open requests may still finish when the engine is told to stop.
+  /// How long open requests may still finish when the engine stops.
   package var stopGrace = Span.seconds(2)
 
   package init() {}

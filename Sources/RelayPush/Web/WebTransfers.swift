@@ -3,7 +3,7 @@ import Foundation
 import RelayCore
 import RelayEngine
 
-/// The requests of one web engine, sent by libcurl. Lives on the engine's thread.
+/// The requests of one web engine, sent by libcurl. Only the engine's thread uses them.
 final class WebTransfers {
   private let multi: UnsafeMutableRawPointer
   private let limits: WebLimits
@@ -18,7 +18,7 @@ final class WebTransfers {
     var handover: Handover?
     var make: @Sendable () throws -> WebRequest
     var answer: @Sendable (WebOutcome) -> Void
-    /// Set when the request starts.
+    /// libcurl's handle for the request; nil until the request starts.
     var handle: WebHandle?
     var host = ""
     var began = Uptime(milliseconds: 0)
@@ -117,7 +117,8 @@ final class WebTransfers {
     return true
   }
 
-  /// A slow host keeps a place from other hosts, even if it answers in the end.
+  /// How the request gave up its place. A slow host counts as silent even if it answers in the end,
+  /// because it kept the place from other hosts.
   private func ending(
     _ outcome: WebOutcome, of transfer: Transfer, at now: Uptime
   ) -> HostLines<AttemptID>.Ending {

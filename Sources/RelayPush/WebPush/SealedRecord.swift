@@ -5,15 +5,16 @@ package import RelayCore
 /// A message that only the browser can decrypt: `aes128gcm` with one record (RFC 8188), under a key
 /// agreed with the subscription's key (RFC 8291).
 package enum SealedRecord {
-  /// In bytes: salt 16, record size 4, length of the key 1, our public key 65.
+  /// The header's bytes: salt 16, record size 4, length of the key 1, our public key 65.
   package static let headerBytes = 86
   /// The size that every push service must accept (RFC 8030, section 7.2), header included.
   package static let bytesMax = 4_096
-  /// The last record's delimiter and the cipher's tag.
+  /// The bytes of the last record's delimiter and of the cipher's tag.
   private static let overheadBytes = 17
   package static let plaintextBytesMax = bytesMax - headerBytes - overheadBytes
 
-  /// Uses a new key and salt for each message, as the RFC requires.
+  /// Encrypts `plaintext` with a new key and salt for each message, as RFC 8188 and RFC 8291
+  /// require.
   package static func seal(
     _ plaintext: [UInt8], for subscription: WebSubscription
   ) throws -> [UInt8] {

@@ -4,7 +4,7 @@ package import RelayCore
 import Synchronization
 
 /// The relay's identity for push services (RFC 8292): a signed token for each origin, renewed after
-/// half of its life.
+/// half of its lifetime.
 package final class WebPushCredential: Sendable {
   /// The RFC allows 24 hours; the margin allows for differing clocks.
   package static let lifetime = Span.hours(12)

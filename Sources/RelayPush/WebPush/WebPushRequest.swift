@@ -4,7 +4,8 @@ package import RelayCore
 
 /// A push in the form that push services require (RFC 8030).
 package enum WebPushRequest {
-  /// 28 days. Most push services shorten a longer time.
+  /// The longest time for which the relay asks a push service to keep a push. Most push services
+  /// shorten a longer time.
   package static let livesMax = Span.days(28)
   private static let topicCharacters = 32
 
@@ -31,7 +32,8 @@ package enum WebPushRequest {
       reach: reach)
   }
 
-  /// `normal` reaches a device whose screen is off; `low` would wait for power or wireless LAN.
+  /// The urgency of a push (RFC 8030): `normal` reaches a device whose screen is off; `low` would
+  /// wait for power or wireless LAN.
   static func urgency(_ intent: Push.Intent) -> String {
     switch intent {
     case .background: "normal"
@@ -39,15 +41,16 @@ package enum WebPushRequest {
     }
   }
 
-  /// At most 32 characters of base64url. A hash, so that the push service learns nothing from it.
+  /// The `Topic` field for a collapse id: at most 32 characters of base64url. The field is a hash,
+  /// so that it does not reveal the id to the push service.
   static func topic(_ collapse: String) -> String {
     let digest = SHA256.hash(data: Data(collapse.utf8))
     return String(Base64URL.text(Data(digest)).prefix(topicCharacters))
   }
 
   /// The host of the push service's endpoint, in lower case, without port; empty if there is none.
-  /// Cheap, because it runs for every waiting push. Invalid endpoints are found when the request is
-  /// made.
+  /// The function does little, because it runs for every waiting push. `make` finds invalid
+  /// endpoints later.
   static func host(of token: [UInt8]) -> String {
     guard let endpoint = WebSubscription(token: token)?.endpoint.utf8 else { return "" }
     let slash = UInt8(ascii: "/")
@@ -59,7 +62,8 @@ package enum WebPushRequest {
     return String(decoding: host, as: UTF8.self).lowercased()
   }
 
-  /// Scheme, host and port. The port only if it is not the scheme's default (RFC 6454).
+  /// Scheme, host and port; the port is left out if it is the scheme's default (RFC 6454). Returns
+  /// nil if the endpoint is no URL with a host.
   static func origin(of endpoint: String) -> String? {
     guard let url = URLComponents(string: endpoint), let scheme = url.scheme?.lowercased(),
       let host = url.host?.lowercased(), !host.isEmpty

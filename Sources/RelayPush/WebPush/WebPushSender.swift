@@ -78,10 +78,11 @@ package final class WebPushSender: PushSender {
 package struct WebPushStatus: Hashable, Sendable {
   /// Pushes that a push service accepted. The device may not have received them.
   package var delivered = 0
-  /// Answers that are on none of our lists; each was treated as a failed attempt.
+  /// Answers that the relay does not know. The relay tries each of these pushes again later.
   package var unknownAnswers = 0
   /// Requests that ended without an answer.
   package var unanswered = 0
-  /// The last failure; nil if there was none.
+  /// The last failure of a push; a dead subscription is no failure. `nil` means that there was
+  /// none.
   package var lastError: String?
 }

@@ -2,13 +2,13 @@ import Crypto
 import Foundation
 package import RelayCore
 
-/// Web Push in one environment: our identity for the push services, and the allowed addresses. A
-/// value that exists has been checked, as far as possible without a request.
+/// Web Push in one environment: our identity for the push services, and the allowed addresses. The
+/// initialiser checks all that can be checked without a request.
 package struct WebPushSettings: Sendable {
   /// `mailto:` or `https:` address that a push service may contact when something is wrong.
   package let subject: String
   let key: P256.Signing.PrivateKey
-  /// Endpoints at loopback and private addresses, and without TLS, are allowed.
+  /// True if endpoints at loopback and private addresses, and without TLS, are allowed.
   package let allowPrivateAddresses: Bool
   /// PEM file with the authorities to trust instead of the system's, for a stand-in.
   package let trustRoots: String?

@@ -12,9 +12,9 @@ package enum WebPushVerdicts {
     case rejected
     /// A smaller message may be accepted.
     case tooLarge
-    /// Try again later.
+    /// The relay tries this push again later.
     case device
-    /// The answer is not on the list: try again later and count it.
+    /// The answer is not on the list: the relay tries the push again later and counts the answer.
     case unknown
   }
 
