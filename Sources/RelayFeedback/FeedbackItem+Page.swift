@@ -18,7 +18,8 @@ extension FeedbackReport {
 }
 
 extension FeedbackPage {
-  /// The last item that a reader at `position` has missed; nil if it has missed none.
+  /// The position up to which items were trimmed, if the reader at `position` may have missed some
+  /// of them; nil if it has missed none.
   func missed(after position: FeedbackPosition) -> UInt64? {
     position < floor ? floor.number : nil
   }

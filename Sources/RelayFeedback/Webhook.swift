@@ -5,8 +5,8 @@ import RelayWire
 import Synchronization
 
 /// One scope's webhook: reads the next items from the durable feed, delivers them, and moves the
-/// durable mark when the server has taken them. Holds one page in memory and one request under way,
-/// however long the server is unreachable.
+/// durable mark when the server has taken them. A webhook holds one page in memory and has one
+/// request under way, however long the server is unreachable.
 final class Webhook: Sendable {
   /// What all webhooks share.
   struct World: Sendable {
@@ -16,18 +16,18 @@ final class Webhook: Sendable {
     var digest: TokenDigest
     var rule: FeedbackSending.Rule
     var version: String
-    /// Reports what is wrong with a scope's webhook; nil: nothing is wrong any more.
+    /// Reports what is wrong with a scope's webhook. `nil` means that nothing is wrong any more.
     var report: @Sendable (Scope, String?) -> Void
     var logger: Logger
   }
 
   private struct State {
-    /// Nil after the webhook was removed.
+    /// The webhook's settings; nil after the webhook was removed.
     var settings: WebhookSettings?
     var sending: FeedbackSending
     var taken: FeedbackPosition?
     var health: HealthSnapshot.Webhook
-    /// When the oldest waiting item was made.
+    /// The time at which the oldest waiting item was made.
     var waitingSince: Instant?
   }
 
@@ -62,7 +62,7 @@ final class Webhook: Sendable {
     wakeUp.signal()
   }
 
-  /// Applies a reload; nil ends the webhook. Unchanged settings only restart a webhook that has
+  /// Applies a reload; `nil` ends the webhook. Unchanged settings only restart a webhook that has
   /// stopped.
   func reconfigure(_ settings: WebhookSettings?) {
     state.withLock { state in
@@ -152,7 +152,7 @@ final class Webhook: Sendable {
   private static let failuresTold = 3
 
   private func ended(_ delivered: Delivered) {
-    // A failure by cancellation says nothing about the server.
+    // A failure by cancellation is no fault of the server.
     if Task.isCancelled, case .failed = delivered { return }
     // After a reload removed the webhook, no operator can act on a report about it.
     guard state.withLock({ $0.settings != nil }) else { return }

@@ -65,7 +65,7 @@ package protocol WebhookCarrier: Sendable {
 
 package struct WebhookAnswer: Hashable, Sendable {
   package var status: Int
-  /// How long the server asks to wait, if it says so.
+  /// How long the server asks us to wait; nil if it gives no time.
   package var retryAfter: Span?
 
   package init(status: Int, retryAfter: Span? = nil) {

@@ -4,7 +4,7 @@ package import RelayCore
 package struct WebhookSettings: Hashable, Sendable {
   /// A secret that the relay shares with the app's server.
   package struct Key: Hashable, Sendable {
-    /// Letters, digits and hyphens.
+    /// The key's id, of letters, digits and hyphens.
     package var id: String
     package var bytes: [UInt8]
 
@@ -15,11 +15,12 @@ package struct WebhookSettings: Hashable, Sendable {
   }
 
   package var url: String
-  /// Each key signs every delivery; the first one's id names it. At least one.
+  /// The keys, at least one. Each key signs every delivery, and the first key's id is part of the
+  /// delivery's id.
   package var keys: [Key]
-  /// A PEM file of the only authorities to trust; nil: those of the system.
+  /// A PEM file with the only authorities to trust. `nil` means the system's authorities.
   package var trustRoots: String?
-  /// Limits one delivery, from the start of connecting to the last byte of the answer.
+  /// The longest time of one delivery, from the start of connecting to the last byte of the answer.
   package var timeout: Span
 
   package init(

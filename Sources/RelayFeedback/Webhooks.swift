@@ -51,12 +51,13 @@ package final class Webhooks: Service, FeedbackObserver {
     }
   }
 
-  /// Ordered by scope.
+  /// The health of each webhook, ordered by scope.
   package var health: [HealthSnapshot.Webhook] {
     hooks.withLock { Array($0.values) }.map(\.health).sorted { $0.scope < $1.scope }
   }
 
-  /// Runs until the daemon stops, which cancels deliveries under way: the next start repeats them.
+  /// Runs until the daemon stops. The stop cancels deliveries under way, and the next start repeats
+  /// them.
   package func run() async {
     await cancelWhenGracefulShutdown {
       await withDiscardingTaskGroup { group in

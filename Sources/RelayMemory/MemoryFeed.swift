@@ -47,7 +47,7 @@ extension MemoryFeed {
   /// Removes the oldest tombstones (entries that are gone or cleared) beyond the limit, and raises
   /// the floor to them.
   ///
-  /// - Parameter most: how many tombstones are removed at most.
+  /// - Parameter most: the most tombstones that the call removes.
   mutating func boundTombstones(to limit: Int, most: Int) {
     guard rows.count > limit else { return }
     let gone = rows.filter { row in

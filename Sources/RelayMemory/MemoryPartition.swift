@@ -2,7 +2,7 @@ package import RelayCore
 
 /// One partition's journal and tables.
 package struct MemoryPartition: Sendable {
-  /// The epoch of the lease that holds the partition; used by stores that have leases.
+  /// The epoch of the lease that holds the partition. Only stores that have leases use the epoch.
   package var epoch: UInt64 = 0
   package var eras = Eras([])
   package var journal: [JournalEntry] = []
@@ -24,8 +24,8 @@ package struct MemoryPartition: Sendable {
   var expiries: [FeedExpiry] = []
   package var isRestoreProven = false
   package var expired = Position.zero
-  /// `isStopped`: this life has written its last cut. `wasStopped`: the life before had written its
-  /// own.
+  /// `isStopped` is true if this life has written its last cut. `wasStopped` is true if the life
+  /// before this one had written its last cut.
   var isStopped = false
   var wasStopped = false
 }

@@ -3,7 +3,7 @@ package import RelayCore
 extension MemoryWorld {
   /// Folds a cut in one transaction. The same cut may be folded again.
   ///
-  /// - Returns: outbox rows of addresses that moved.
+  /// - Returns: the messages to devices that lost their address by this fold.
   package mutating func fold(_ cut: Cut) -> [OutboxRow] {
     for partition in cut.written(of: PartitionID.all) {
       let index = Int(partition.number)

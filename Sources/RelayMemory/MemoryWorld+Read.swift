@@ -3,7 +3,7 @@ package import RelayCore
 extension MemoryWorld {
   package func eras(of key: FeedKey) -> Eras { partitions[Int(key.partition.number)].eras }
 
-  /// The feed, or an empty one whose floor is that of the forced expiries that apply to it.
+  /// The feed, or else an empty feed with the floor of the forced expiries that apply to it.
   func feed(_ key: FeedKey) -> MemoryFeed {
     if let feed = feeds[key] { return feed }
     var feed = MemoryFeed()
@@ -102,7 +102,7 @@ extension MemoryWorld {
     }
   }
 
-  /// Ordered by client id.
+  /// The devices that `isWanted` picks, ordered by client id.
   package func devices(where isWanted: (DeviceKey) -> Bool) -> [DeviceRow] {
     partitions.flatMap { $0.devices.values }.filter { isWanted($0.key) }
       .sorted { ($0.key.client, $0.key) < ($1.key.client, $1.key) }

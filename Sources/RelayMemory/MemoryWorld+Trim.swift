@@ -1,7 +1,7 @@
 package import RelayCore
 
 extension MemoryWorld {
-  /// Removes old entries and raises floors to what was removed.
+  /// Removes cleared entries and old entries, and raises each feed's floor to its old entries.
   ///
   /// - Returns: the rows removed, plus one for each cleared feed that had no rows to remove; at
   ///   most `limit`.

@@ -1,8 +1,8 @@
 package import RelayCore
 
 /// The meaning of a store as one value: journals, tables and feeds, built on the core's own `Fold`
-/// and `Page`. A copy of the value at any moment is what a crash at that moment leaves, and a
-/// backup.
+/// and `Page`. A copy of the value at any moment is what a crash at that moment leaves, and what a
+/// backup holds.
 ///
 /// The code is written for clarity, not for speed: the cost of a page grows with the length of its
 /// feed.

@@ -9,8 +9,8 @@ package enum FileLimit {
     return Int(clamping: limit.rlim_max)
   }
 
-  /// Raises the soft limit to the hard one: fifty thousand courier connections need a descriptor
-  /// each.
+  /// Raises the soft limit to the hard limit, because each of fifty thousand courier connections
+  /// needs a descriptor.
   ///
   /// - Returns: how many files may be open from now on.
   @discardableResult

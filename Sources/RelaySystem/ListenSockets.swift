@@ -12,7 +12,7 @@ package struct ListenSockets: Equatable, Sendable {
 
   /// Takes the sockets of `LISTEN_FDS` and removes the variable from the environment.
   ///
-  /// Call once, before other threads run, because the call changes the environment.
+  /// Call it once, before other threads run, because the call changes the environment.
   ///
   /// - Throws: ``SystemError`` if the hand-over is broken.
   package static func inherited() throws(SystemError) -> ListenSockets {

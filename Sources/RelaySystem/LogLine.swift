@@ -8,7 +8,7 @@ struct LogLine: Sendable {
   var level: Logger.Level
   var logger: String
   var message: String
-  /// Sorted by name.
+  /// The fields, sorted by name.
   var fields: [(name: String, value: String)]
   var file: String
   var line: UInt
@@ -35,7 +35,8 @@ struct LogLine: Sendable {
   }
 
   private var timeText: String {
-    // The formatter truncates fractions; half a millisecond more keeps it from losing a whole one.
+    // The formatter truncates fractions. Half a millisecond more keeps a rounding error from losing
+    // a whole millisecond.
     Date(timeIntervalSince1970: (Double(time.milliseconds) + 0.5) / 1_000)
       .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
   }

@@ -30,7 +30,8 @@ package enum LogOutput: String, CaseIterable, Sendable {
     }
   }
 
-  /// `JOURNAL_STREAM` names the device and inode of systemd's stream to the journal.
+  /// True if the descriptor is systemd's stream to the journal. `JOURNAL_STREAM` names that
+  /// stream's device and inode.
   static func isJournal(descriptor: Int32) -> Bool {
     guard let stream = getenv("JOURNAL_STREAM") else { return false }
     var status = stat()

@@ -2,9 +2,10 @@ import Foundation
 import Glibc
 package import RelayEngine
 
-/// This process's use of resources, as the kernel counts it. `proc(5)`
+/// This process's use of resources, as the kernel counts it (see `proc(5)`).
 package enum OwnProcess {
-  /// - Returns: the figures that can be read now; one that cannot (a sandbox without /proc) is 0.
+  /// - Returns: the figures that can be read now. A figure that cannot be read, as in a sandbox
+  ///   without /proc, is 0.
   package static func usage() -> ProcessUsage {
     var health = ProcessUsage()
     health.openFiles = openFiles()

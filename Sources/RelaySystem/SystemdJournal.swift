@@ -4,7 +4,7 @@ import Logging
 
 /// A log line in the journal's format: `FIELD=value`, names in capitals.
 enum SystemdJournal {
-  /// The journal refuses longer names.
+  /// The most bytes of a field's name; the journal refuses longer names.
   static let nameBytesMax = 64
 
   /// Sends a line; where no journal listens libsystemd drops it silently.
@@ -38,7 +38,8 @@ enum SystemdJournal {
     return fields
   }
 
-  /// `lastError` → `ZONERELAY_LAST_ERROR`; other characters become underscores.
+  /// The journal's name of a field: `lastError` becomes `ZONERELAY_LAST_ERROR`. Characters other
+  /// than letters and digits become underscores.
   static func name(_ key: String) -> String {
     var name = "ZONERELAY_"
     var wasLower = false

@@ -12,8 +12,9 @@ import Synchronization
 package final class SystemdNotifier: ServiceNotifier {
   private let isHeard: Bool
   private let beatGap: Int64?
-  /// The loop and the notifier each delay a beat by a quarter of the watchdog's interval at most,
-  /// so two messages are at most half an interval apart.
+  /// The longest pause between two calls of `beat`. The loop and the notifier each delay a beat by
+  /// a quarter of the watchdog's interval at most, so two messages are at most half an interval
+  /// apart.
   package let beatEvery: Span
   private let clock = SystemClock()
   private let lastBeat = Atomic<Int64>(.min)
@@ -27,18 +28,18 @@ package final class SystemdNotifier: ServiceNotifier {
     beatEvery = min(.seconds(1), Span(milliseconds: beatGap ?? .max))
   }
 
-  /// The start waits, perhaps for long, until recovery can begin. Call this every few seconds, so
-  /// that systemd does not end the daemon after the unit's start timeout.
+  /// Reports that the start waits, perhaps for long, until recovery can begin. Call this every few
+  /// seconds, so that systemd does not end the daemon after the unit's start timeout.
   package func waiting(_ line: String) {
     status(line)
     send("EXTEND_TIMEOUT_USEC=\(Self.starting.milliseconds * 1_000)")
   }
 
   /// The unit's start timeout. A start that waited gets this time once more, so its recovery has as
-  /// much time as any other.
+  /// much time as that of any other start.
   private static let starting = Span.seconds(300)
 
-  /// Recovery, or a reload, is over: the daemon serves.
+  /// Reports that recovery or a reload is over and that the daemon serves.
   package func ready() { send("READY=1") }
 
   /// Reports one line for people, shown by `systemctl status`; an unchanged line is not sent again.
@@ -51,8 +52,8 @@ package final class SystemdNotifier: ServiceNotifier {
     if isNews { send("STATUS=\(line)") }
   }
 
-  /// Reports a turn of the decision loop. Cheap enough for every turn, because most calls send
-  /// nothing.
+  /// Reports a turn of the engine's loop. The call is cheap enough for every turn, because most
+  /// calls send nothing.
   package func beat() {
     guard let beatGap else { return }
     let now = clock.boot().milliseconds
@@ -62,7 +63,8 @@ package final class SystemdNotifier: ServiceNotifier {
     if isOurs { send("WATCHDOG=1") }
   }
 
-  /// The daemon reads its settings again; call ``ready()`` when that has succeeded or failed.
+  /// Reports that the daemon reads its settings again. Call ``ready()`` when the reload has
+  /// succeeded or failed.
   package func reloading() {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
@@ -70,8 +72,8 @@ package final class SystemdNotifier: ServiceNotifier {
     send("RELOADING=1\nMONOTONIC_USEC=\(microseconds)")
   }
 
-  /// The daemon is stopping. systemd waits for the unit's stop timeout or for the grace, whichever
-  /// is longer.
+  /// Reports that the daemon is stopping. systemd waits for the unit's stop timeout or for the
+  /// grace, whichever is longer.
   package func stopping(grace: Span) {
     let microseconds = (grace + Self.closing).milliseconds * 1_000
     send("STOPPING=1\nEXTEND_TIMEOUT_USEC=\(microseconds)")

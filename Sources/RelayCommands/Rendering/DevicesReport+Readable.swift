@@ -3,8 +3,8 @@ import RelayWire
 extension DevicesReport: Readable {
   func lines(_ paint: Paint) -> [String] {
     guard !devices.isEmpty else { return ["no devices"] }
-    // The most important columns first: a narrow terminal shows only those that fit. `device show`
-    // prints all of them.
+    // The most important columns come first, because a narrow terminal shows only the columns that
+    // fit. `device show` prints all values.
     let heading = [
       "CLIENT", "USER", "STATE", "LANE", "PENDING", "LAST FETCH", "LAST VERDICT", "TRANSPORT",
       "AGE", "LAST WAKE", "ENVIRONMENT", "CONTAINER",

@@ -38,7 +38,7 @@ struct FeedbackLine: Readable {
   func lines(_ paint: Paint) -> [String] { [] }
 }
 
-/// Printed in place of items that are no longer kept.
+/// A line of JSON that is printed in place of items that are no longer kept.
 struct FeedbackMissed: Readable {
   var type = "missed"
   var missedThrough: UInt64

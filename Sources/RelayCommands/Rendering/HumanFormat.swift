@@ -23,7 +23,8 @@ enum HumanFormat {
     return unit == "B" ? "\(bytes) B" : String(format: "%.1f ", value) + unit
   }
 
-  /// Replaces the middle of a name that is too long: names differ mostly at their ends.
+  /// Replaces the middle of a name that is too long by `…`, because names differ mostly at their
+  /// ends.
   static func cut(_ name: String, to width: Int) -> String {
     guard name.count > width else { return name }
     let tail = (width - 1) / 2

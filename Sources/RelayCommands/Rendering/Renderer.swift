@@ -5,7 +5,7 @@ protocol Readable: Encodable {
   func lines(_ paint: Paint) -> [String]
 }
 
-/// The one place that decides the form of an answer.
+/// Prints a command's answer in the form that the user chose.
 struct Renderer {
   enum Format { case text, json, jsonLine }
 

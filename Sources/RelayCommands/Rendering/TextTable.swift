@@ -1,4 +1,4 @@
-/// Columns as wide as their widest cell.
+/// Lays out rows in columns, each as wide as its widest cell.
 enum TextTable {
   /// A column is padded to at most this width, so that one long cell does not widen every row.
   private static let widthMax = 72

@@ -45,7 +45,8 @@ final class Diagnostics {
   /// Reports unknown keys and variables, then sorts the problems by their line in the file.
   func finish() {
     for section in sections { section.reportUnknownKeys() }
-    // Each section refers to these diagnostics: without this line every reload would leak one set.
+    // Each section refers to this object, so without this line every reload would leak a
+    // `Diagnostics`.
     sections = []
     for name in overrides.variables where !overridden.contains(name) {
       let remedy =

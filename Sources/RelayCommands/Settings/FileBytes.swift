@@ -3,7 +3,7 @@ import Glibc
 
 /// Reads small files that settings name, as a whole.
 enum FileBytes {
-  /// No valid secret, key or configuration is larger.
+  /// The most bytes of a file. No valid secret, key or configuration is larger.
   static let bytesMax = 1 << 20
 
   /// - Throws: `ValueError` with the system's own reason.
@@ -11,7 +11,7 @@ enum FileBytes {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw .unreadable(path, errno) }
     defer { close(descriptor) }
-    // A device or a pipe has no end to seek to, and a directory has no useful one.
+    // A pipe or a terminal has no end to seek to, and the end of a directory may be `Int64.max`.
     let size = lseek(descriptor, 0, SEEK_END)
     guard size >= 0, size < .max, lseek(descriptor, 0, SEEK_SET) == 0 else {
       throw ValueError("\(path) is not a file", remedy: "name a regular file")
@@ -29,7 +29,7 @@ enum FileBytes {
     }
   }
 
-  /// As `read`, without the final newline that editors add.
+  /// Reads a file as `read` does, without the final newline that editors add.
   static func secret(_ path: String) throws(ValueError) -> Secret {
     var bytes = try read(path)
     if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }

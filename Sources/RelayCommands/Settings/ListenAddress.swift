@@ -3,7 +3,7 @@ import Glibc
 /// A host and a port, such as `127.0.0.1:8460`, `[::1]:8460` or `localhost:8460`.
 package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
   package var host: String
-  /// 0 lets the system choose one.
+  /// The port; 0 lets the system choose a port.
   package var port: Int
 
   package init(host: String, port: Int) {

@@ -1,6 +1,6 @@
 extension String {
-  /// The word that this misspelling probably means: one that begins with it, or differs in few
-  /// letters; nil if there is none.
+  /// The word that this misspelling probably means: a word that begins with the misspelling, or
+  /// differs from it in few letters. Returns nil if there is no such word.
   func nearest(of words: [String]) -> String? {
     if count > 1, let longer = words.first(where: { $0.hasPrefix(self) }) { return longer }
     let near = words.min { distance(to: $0) < distance(to: $1) }

@@ -1,4 +1,5 @@
-/// Values from flags and environment variables that replace those of the file. Flags win.
+/// Values from flags and environment variables that replace those of the file. Flags take
+/// precedence over variables.
 ///
 /// Only scalars outside `containers` can be overridden: `server.listen` by
 /// `ZONERELAY_SERVER_LISTEN`, `budget.background.max` by `ZONERELAY_BUDGET_BACKGROUND_MAX`.
@@ -38,7 +39,7 @@ package struct Overrides: Sendable {
   var credentialsDirectory: String? { environment["CREDENTIALS_DIRECTORY"] }
 
   /// The variables that look like overrides (`ZONERELAY_`, a section and a key), sorted. Variables
-  /// that Kubernetes sets for a service called zonerelay look alike and are left out.
+  /// that Kubernetes sets for a service called zonerelay have the same form and are left out.
   var variables: [String] {
     environment.keys.filter { name in
       name.hasPrefix("ZONERELAY_") && name.split(separator: "_").count > 2
@@ -51,8 +52,8 @@ package struct Overrides: Sendable {
     "ZONERELAY_" + key.replacing(".", with: "_").uppercased()
   }
 
-  /// True if Kubernetes sets this variable for a service called zonerelay, or for one whose name
-  /// begins with it. No key contains these words.
+  /// True if Kubernetes sets this variable for a service called zonerelay, or for a service whose
+  /// name begins with zonerelay. No key contains the words of these variables.
   private static func isOfService(_ name: String) -> Bool {
     name.contains(/_SERVICE_HOST$|_SERVICE_PORT($|_)|_PORT_[0-9]+_(TCP|UDP|SCTP)($|_)/)
       || name.contains(/^ZONERELAY_PORT($|_)/)

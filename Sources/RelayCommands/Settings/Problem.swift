@@ -1,6 +1,6 @@
 /// One thing wrong with the configuration: where, what, and what to do about it.
 ///
-/// The daemon never runs a file with problems. All of them are reported at once.
+/// The daemon never runs with a file that has problems. All problems are reported at once.
 package struct Problem: Error, Hashable, Sendable {
   /// The path of the key, such as `containers[0].environments.development.apns[0].key.path`; the
   /// file's own name if the problem concerns the whole file.

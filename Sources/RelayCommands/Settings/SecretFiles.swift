@@ -31,7 +31,7 @@ enum SecretFiles {
     }
   }
 
-  /// Nil if the file does not exist or the process may not look at it.
+  /// The file's permissions; nil if the file does not exist or the process may not look at it.
   private static func mode(of path: String) -> Int? {
     let real = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
     // Without the permissions there is nothing to warn of.

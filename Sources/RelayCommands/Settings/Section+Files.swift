@@ -46,7 +46,8 @@ extension Section {
       }, show: \.description)
   }
 
-  /// As `secret`, and only printable ASCII without blanks, because it is sent in a header.
+  /// A file with a secret of printable ASCII without blanks, because the secret is sent in a
+  /// header.
   func headerSecret(min: Int, _ what: String) -> ValueParser<Secret> {
     let plain = secret(min: min, what)
     return ValueParser(

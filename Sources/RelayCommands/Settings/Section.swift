@@ -9,7 +9,7 @@ final class Section {
   let diagnostics: Diagnostics
   private let entries: [(key: String, node: Node)]
   private var asked: [String] = []
-  /// Keys outside `containers` may be overridden by flags and the environment.
+  /// True if flags and the environment may override the keys, as they may outside `containers`.
   private let canBeOverridden: Bool
 
   init(_ node: Node?, place: String, diagnostics: Diagnostics, canBeOverridden: Bool) {
@@ -86,7 +86,7 @@ final class Section {
       node(name), place: key(name), diagnostics: diagnostics, canBeOverridden: canBeOverridden)
   }
 
-  /// As `section`; nil if neither the file nor an override sets any key of it.
+  /// The section, as `section` makes it; nil if neither the file nor an override sets a key of it.
   func optionalSection(_ name: String) -> Section? {
     let node = node(name)
     guard node != nil || canBeOverridden && diagnostics.overrides.concern(key(name)) else {
@@ -180,7 +180,7 @@ final class Section {
 }
 
 extension Node {
-  /// `key:` with nothing after it, `~` or `null`.
+  /// True for `key:` with nothing after it, for `~` and for `null`.
   var isNothing: Bool {
     guard case .scalar(let scalar) = self, scalar.style == .plain else { return false }
     return ["", "~", "null"].contains(scalar.string)

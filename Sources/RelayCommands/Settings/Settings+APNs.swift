@@ -30,8 +30,8 @@ extension Settings {
     return route
   }
 
-  /// The other endpoint. For Apple's own endpoint it is known; for a stand-in only the operator
-  /// knows it.
+  /// The endpoint of the other environment. For Apple's own endpoint it has a default; for a
+  /// stand-in only the operator can name it.
   private static func otherEndpoint(
     _ section: Section, of endpoint: APNsSettings.Endpoint?
   ) -> APNsSettings.Endpoint? {

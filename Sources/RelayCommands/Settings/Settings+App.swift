@@ -8,25 +8,27 @@ extension Settings {
   package struct App: Sendable {
     package var scope: Scope
     package var users: Users
-    /// Values of `ckAPIToken` that a request must give one of; empty = not required.
+    /// A request must give one of these values as `ckAPIToken`. Empty means that no value is
+    /// required.
     package var apiTokens: [Secret] = []
     package var producers: [Producer] = []
-    /// Web origins whose pages may use the endpoints of devices and of the courier; empty = none.
+    /// Web origins whose pages may use the endpoints of devices and of the courier. Empty means
+    /// none.
     package var origins: [String] = []
-    /// One route for each topic; empty: Apple's devices get no push.
+    /// One route for each topic. Empty means that Apple's devices get no push.
     package var apns: [APNs] = []
-    /// Nil: Android devices get no push.
+    /// The route to FCM. `nil` means that Android devices get no push.
     package var fcm: FCM?
-    /// Nil: browsers get no push.
+    /// The route to browsers. `nil` means that browsers get no push.
     package var webPush: WebPush?
-    /// Nil: feedback is available in the feed only.
+    /// The webhook for feedback. `nil` means that feedback is available in the feed only.
     package var feedback: WebhookSettings?
   }
 
   /// How users authenticate: a JWT whose `sub` is the user and `aud` the container.
   package struct Users: Sendable {
     package enum Proof: Sendable {
-      /// HS256, at least 32 bytes.
+      /// HS256, with a secret of at least 32 bytes.
       case sharedSecret(Secret)
       /// ES256, RS256 or EdDSA, with the keys in a file.
       case keySet(KeySet)
@@ -42,15 +44,15 @@ extension Settings {
   /// A record server that may report changes.
   package struct Producer: Sendable {
     package enum Proof: Sendable {
-      /// At least 32 characters; no two producers of an environment share one.
+      /// A key of at least 32 characters. No two producers of an environment share a key.
       case bearer(Secret)
-      /// CloudKit's server-to-server signature; no two share a key id.
+      /// CloudKit's server-to-server signature. No two producers of an environment share a key id.
       case signature(keyID: String, ProducerKey)
     }
 
     package var name: String
     package var proof: Proof
-    /// How many fetches a second the producer can serve; nil: the operator did not say.
+    /// How many fetches a second the producer can serve; nil if the operator gave no number.
     package var fetchCapacity: Int?
   }
 
@@ -61,7 +63,7 @@ extension Settings {
     package var endpoint: APNsSettings.Endpoint
     /// The environment that the endpoint stands for, if the endpoint is not Apple's own.
     package var environment: Environment
-    /// Pushes whose token the endpoint does not know go there.
+    /// The endpoint for pushes whose token `endpoint` does not know.
     package var otherEndpoint: APNsSettings.Endpoint?
     /// PEM file with the authorities to trust instead of the system's.
     package var trustRoots: String?

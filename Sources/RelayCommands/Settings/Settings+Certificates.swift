@@ -5,7 +5,7 @@ extension Settings {
   /// Client certificates that have expired or are not valid yet, each with its route and the
   /// remedy.
   ///
-  /// They cause only a warning: all other routes work, and the daemon starts.
+  /// These certificates cause only a warning: all other routes work, and the daemon starts.
   func misfits(certificatesAt now: Instant) -> [String] {
     apps.flatMap { app in
       app.apns.compactMap { route -> String? in

@@ -3,7 +3,7 @@ import RelayCore
 import RelayFeedback
 
 extension Settings {
-  /// Where an environment's feedback is delivered.
+  /// Reads the webhook to which an environment's feedback is delivered.
   static func feedback(_ section: Section) -> WebhookSettings? {
     let url = section.required("url", .feedbackURL)
     let trustRoots = section.value("trustRoots", section.pem("CERTIFICATE"))
@@ -19,7 +19,8 @@ extension Settings {
     return WebhookSettings(url: url, keys: keys, trustRoots: trustRoots, timeout: timeout)
   }
 
-  /// Two keys are enough to replace one by the other; more only lengthen every delivery.
+  /// The most keys of one webhook. Two are enough to replace one key by another, and further keys
+  /// only lengthen every delivery.
   private static let keysMax = 4
 
   private static func keys(_ section: Section) -> [WebhookSettings.Key] {

@@ -1,7 +1,8 @@
 import RelayCore
 
 extension Settings {
-  /// Every limit of the core and of requests. None may be 0: a limit of 0 would block for ever.
+  /// Reads every limit of the core and of requests. No limit may be 0, because a limit of 0 would
+  /// block for ever.
   mutating func readLimits(_ section: Section) {
     readRequestLimits(section)
     readCoreLimits(section)

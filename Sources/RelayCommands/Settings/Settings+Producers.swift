@@ -37,7 +37,7 @@ extension Settings {
         ValueError("stands beside bearer", remedy: "keep bearer, or keyID and publicKey, not both"))
       return nil
     case (false, nil):
-      // All three keys are known here, even if none of them is given.
+      // Make all three keys known, so that a key without a value is not reported as unknown.
       for key in ["bearer", "keyID", "publicKey"] { _ = item.node(key) }
       item.report(
         "bearer", ValueError("is missing", remedy: "add bearer: PATH, or keyID and publicKey: PATH")

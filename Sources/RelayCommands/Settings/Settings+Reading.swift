@@ -82,7 +82,7 @@ extension Section {
       }, show: { $0 })
   }
 
-  /// A directory that exists, or that the daemon can make.
+  /// The path of a directory, which need not exist yet.
   fileprivate var directoryPath: ValueParser<String> {
     let path = path
     return ValueParser(

@@ -14,7 +14,7 @@ extension Settings {
       section.report(
         "jwks", ValueError("stands beside sharedSecret", remedy: "keep one of the two proofs"))
     case (false, false):
-      // Both keys are known here, even if neither is given.
+      // Make both keys known, so that a key without a value is not reported as unknown.
       _ = (section.node("sharedSecret"), section.node("jwks"))
       section.report(
         "sharedSecret",
@@ -53,7 +53,7 @@ struct NamedKeySet {
 }
 
 extension Section {
-  /// A file of keys, or the https URL of one.
+  /// A file with a key set, or the https URL of a key set.
   fileprivate var keySet: ValueParser<NamedKeySet> {
     let path = path
     return ValueParser(
@@ -81,7 +81,7 @@ extension Section {
     return text
   }
 
-  /// - Throws: one error with all problems of its keys.
+  /// - Throws: one error with all problems of the file's keys.
   private static func keySet(_ file: String) throws(ValueError) -> KeySet {
     let remedy = "list public keys for ES256, RS256 (2048 to 8192 bits) or EdDSA (Ed25519)"
     let bytes = try FileBytes.read(file)

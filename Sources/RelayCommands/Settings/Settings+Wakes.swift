@@ -59,7 +59,8 @@ extension Settings {
     if wake.adapts { checkAdapting(background, isShort ? "adapt" : "mode") }
   }
 
-  /// The reserved share must leave at least one wake for other subscriptions.
+  /// Reads the reserved share of the budget, which must leave at least one wake for other
+  /// subscriptions.
   private mutating func readReserved(_ background: Section) {
     wake.reserved = background.value("reserved", .count(0...999_999), default: wake.reserved)
     guard wake.reserved > 0 else { return }
@@ -80,7 +81,8 @@ extension Settings {
     }
   }
 
-  /// The learnt budget is a number an hour and starts from the configured number.
+  /// Reports a budget from which the adaptive budget cannot start: the learnt budget is a number an
+  /// hour, and starts from the configured number.
   private func checkAdapting(_ background: Section, _ key: String) {
     let bounds = LearntBudget.bounds
     guard wake.background.per == .hours(1), bounds.contains(wake.background.max) else {

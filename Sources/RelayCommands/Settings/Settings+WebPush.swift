@@ -2,13 +2,13 @@ import RelayCore
 import RelayPush
 
 extension Settings {
-  /// Browsers' push services; each subscription names its host.
+  /// A route to browsers' push services. Each subscription names its own host.
   package struct WebPush: Sendable {
     /// `mailto:` or `https:` address that a push service may contact when something is wrong.
     package var subject: String
     /// A P-256 private key in PEM, as `zonerelay webpush keys` makes it.
     package var key: Secret
-    /// Endpoints at loopback and private addresses, and without TLS, are allowed.
+    /// True if endpoints at loopback and private addresses, and without TLS, are allowed.
     package var allowPrivateAddresses = false
     /// PEM file with the authorities to trust instead of the system's.
     package var trustRoots: String?

@@ -1,16 +1,16 @@
 package import RelayCore
 
 /// The operator's settings: the configuration file, overridden by the environment and by flags,
-/// read once and validated as a whole. Every value in it is valid.
+/// read once and validated as a whole. Every value in these settings is valid.
 ///
-/// Each part of the daemon gets only its slice. `config/zonerelay.yaml` is the manual of its keys.
+/// Each part of the daemon gets only its slice. `config/zonerelay.yaml` is the manual of the keys.
 package struct Settings: Sendable {
   package var server = Server()
   package var control = Control()
   package var store = Store()
   /// Windows, budgets, retries and re-wakes of the core.
   package var wake = WakePolicy()
-  /// From the start of a push's attempt until its outcome counts as unknown.
+  /// The time from the start of a push's attempt until its outcome counts as unknown.
   package var attemptTimeout = Span.seconds(10)
   package var retention = Retention()
   package var limits = Limits()
@@ -23,10 +23,11 @@ package struct Settings: Sendable {
 
   package struct Server: Sendable {
     package var listen = ListenAddress(host: "127.0.0.1", port: 8_460)
-    /// The URL without a final slash; nil = the address that the API listens on.
+    /// The API's URL for clients, without a final slash. `nil` means the address that the API
+    /// listens on.
     package var publicURL: String?
-    /// 32 bytes each: the first one signs, all of them verify. Empty = the store's own key
-    /// does both.
+    /// Keys of 32 bytes each. The first key signs tokens, and every key verifies them. Empty
+    /// means that the store's own key does both.
     package var tokenKeys: [Secret] = []
     package var tls: CertificateFiles?
   }
@@ -34,13 +35,13 @@ package struct Settings: Sendable {
   package struct Control: Sendable {
     package static let socketDefault = "/run/zonerelay/control.sock"
     package var socket = Control.socketDefault
-    /// The listener for Prometheus text; nil = metrics are on the control socket only.
+    /// The listener for Prometheus text. `nil` means that metrics are on the control socket only.
     package var metrics: ListenAddress?
   }
 
   package struct Store: Sendable {
     package static let directoryDefault = "/var/lib/zonerelay"
-    /// Holds `relay.db`, `journal.db` and `keys/`.
+    /// The directory that holds `relay.db`, `journal.db` and `keys/`.
     package var directory = Store.directoryDefault
   }
 
@@ -53,7 +54,7 @@ package struct Settings: Sendable {
     package var shortest: Span { min(notifications, tombstones, feedback) }
   }
 
-  /// Bounds of requests; the core's own are `Limits`.
+  /// Bounds of requests. `Limits` holds the core's own bounds.
   package struct RequestLimits: Hashable, Sendable {
     package var eventsPerRequest = 1_000
     package var eventBytes = 1 << 20
@@ -62,11 +63,11 @@ package struct Settings: Sendable {
     /// Bytes of all request bodies that are being read at the same time.
     package var requestBodyBytesInFlight = 256 << 20
     package var connections = 60_000
-    /// For each public address.
+    /// The most connections from one public address.
     package var connectionsPerAddress = 4_096
     package var writesPerMinute = 12_000
-    /// For each public address. A private or loopback address may have a hundred times as many,
-    /// because it may be a proxy of many callers.
+    /// The most failed authentications from one public address. A private or loopback address may
+    /// have a hundred times as many, because it may be a proxy of many callers.
     package var failedAuthenticationsPerMinute = 600
     package var inboxChanges = 65_536
     package var inboxBytes = 64 << 20

@@ -4,7 +4,7 @@ import Yams
 
 /// The result of reading a configuration: settings, or every reason why there are none.
 package struct SettingsReading: Sendable {
-  /// Nil if there is any problem.
+  /// The settings; nil if there is any problem.
   package var settings: Settings?
   /// All problems, in the order of the file.
   package var problems: [Problem]
@@ -25,7 +25,7 @@ extension Settings {
 
   /// Reads a configuration file and all files it names.
   ///
-  /// Never throws: `problems` holds everything that is wrong.
+  /// The call never throws: `problems` holds everything that is wrong.
   package static func read(file: String, overrides: Overrides = Overrides()) -> SettingsReading {
     let bytes: [UInt8]
     do throws(ValueError) {
@@ -47,7 +47,7 @@ extension Settings {
   ///
   /// - Parameters:
   ///   - name: the name of the whole text in problems.
-  /// - directory: relative paths in the text start here.
+  ///   - directory: the directory that relative paths in the text start from.
   package static func read(
     text: String, name: String, directory: String, overrides: Overrides = Overrides()
   ) -> SettingsReading {

@@ -18,7 +18,7 @@ extension ValueParser where Value == String {
 private struct OriginText {
   let text: String
   private let scheme: Substring
-  /// Host and port.
+  /// The host and the port.
   private let authority: Substring
   private let host: Substring
   /// The port with its colon; nil if there is none.
@@ -37,7 +37,7 @@ private struct OriginText {
     port = colon.map { authority[$0...] }
   }
 
-  /// Why no browser sends this origin, or why it is not allowed; nil: it is valid.
+  /// Why no browser sends this origin, or why it is not allowed; nil if the origin is valid.
   var problem: String? {
     if text == "*" { return "'*' names no origin; list each origin whose pages may ask" }
     if text == "null" { return "'null' names no origin: many pages send it" }

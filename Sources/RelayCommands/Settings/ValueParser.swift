@@ -3,7 +3,7 @@ import RelayCore
 
 /// How the text of one key is parsed, bounded and printed.
 struct ValueParser<Value> {
-  /// - Throws: `ValueError` without the key, which the caller knows.
+  /// - Throws: `ValueError` without the key, which the caller adds.
   var read: (String) throws(ValueError) -> Value
   var show: (Value) -> String
 }
