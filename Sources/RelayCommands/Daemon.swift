@@ -115,7 +115,7 @@ enum Daemon {
   }
 
   /// A part that fails, such as a listener whose port is taken, stops the others as SIGTERM does.
-  /// Without the engine no part can finish its work: if it fails, all end at once.
+  /// Without the engine no part can finish its work: if the engine fails, all parts end at once.
   private static func lifecycle(
     of parts: [any Service], _ logger: Logger
   ) -> ServiceGroupConfiguration {

@@ -6,7 +6,7 @@ package struct PushStatus: Hashable, Sendable {
   package var engine: EngineStatus
   /// Pushes that the provider accepted. The device may not have received them.
   package var delivered: Int
-  /// Answers that the relay does not know; each one counts as a failed attempt.
+  /// Answers that the relay does not recognise; each one counts as a failed attempt.
   package var unknownAnswers: Int
   /// The last error of a connection, or else of a push; a dead token is no error. `nil` means that
   /// there was none.

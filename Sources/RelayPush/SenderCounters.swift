@@ -12,7 +12,7 @@ final class SenderCounters: Sendable {
 
   private let counts = Mutex(Counts())
 
-  /// The provider gave an answer that the relay does not know.
+  /// The provider gave an answer that the relay does not recognise.
   func unknown() { counts.withLock { $0.unknown += 1 } }
 
   /// An attempt ended with this verdict.

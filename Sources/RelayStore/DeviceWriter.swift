@@ -49,7 +49,7 @@ struct DeviceWriter {
 
   /// Decides which device holds the address from now on.
   ///
-  /// - Returns: whether the claimant holds it, and which claim lost it.
+  /// - Returns: whether the claimant holds the address, and which claim lost it.
   private func contest(
     _ claim: AddressClaim, _ address: Data
   ) throws -> (holds: Bool, loser: AddressClaim?) {

@@ -1,9 +1,9 @@
 import RelayCore
 import RelayEngine
 
-/// What the relay knows of the journal without reading it: each row's last ordinals, which rows may
-/// be deleted, and each partition's last ordinal. The size of this value is bounded by the rows
-/// that are not yet folded.
+/// What the relay remembers of the journal, so that it need not read the file again: each row's
+/// last ordinals, which rows may be deleted, and each partition's last ordinal. The size of this
+/// value is bounded by the rows that are not yet folded.
 struct JournalTail {
   struct Row {
     var seq: Int64

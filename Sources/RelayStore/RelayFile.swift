@@ -140,7 +140,7 @@ final class RelayFile: Sendable {
     // read a reader that is closed already, which traps.
     try? await readers.shutdownGracefully()
     // Empty the log. SQLite would apply a log that stays to any file that replaces this one, so a
-    // `relay.db` restored alone would look like the newest. The last connection cannot empty the
+    // `relay.db` restored alone would look newer than it is. The last connection cannot empty the
     // log on close.
     await withCheckedContinuation { (emptied: CheckedContinuation<Void, Never>) in
       pool.asyncWriteWithoutTransaction { database in

@@ -25,7 +25,7 @@ package final class SQLiteStore: Store {
   /// What this process remembers of the store. The lock makes this process the only writer.
   struct Control {
     var epochs: [UInt64]
-    /// Set when a commit's outcome is unknown: nothing is written after that.
+    /// The error of a commit whose outcome is unknown; nothing is written after that commit.
     var failure: StoreError?
     var isClosed = false
     /// Keys of feeds near their limit.

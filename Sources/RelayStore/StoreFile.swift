@@ -5,7 +5,7 @@ import RelayEngine
 
 /// One of the store's database files, and the checks before its use.
 struct StoreFile {
-  /// "ZRLY", in the header of both files: distinguishes them from databases of other programs.
+  /// "ZRLY" in the header of both files, which distinguishes them from databases of other programs.
   static let applicationID: Int32 = 0x5A52_4C59
 
   var path: String

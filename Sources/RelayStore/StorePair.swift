@@ -6,10 +6,10 @@ import RelayEngine
 /// What `relay.db` and `journal.db` record of each other, so that the daemon never uses two files
 /// that do not belong together.
 ///
-/// Both carry the id of their store. A fold notes in `relay.db` the last row that the journal had,
-/// and a deletion of journal rows notes in `journal.db` how far each partition was folded. A note
-/// is written only when the other file durably holds the rows that the note is about. So a crash
-/// between the two writes never looks like a pair that does not belong together.
+/// Both files carry the id of their store. A fold notes in `relay.db` the last row that the journal
+/// had, and a deletion of journal rows notes in `journal.db` how far each partition was folded. A
+/// note is written only when the other file durably holds the rows that the note is about. So a
+/// crash between the two writes never looks like a pair that does not belong together.
 struct StorePair {
   struct Relay {
     var store: Data
@@ -103,7 +103,7 @@ extension StorePair {
 }
 
 extension StorePair.Relay {
-  /// Nil for a file that has no tables yet.
+  /// Reads what `relay.db` records; nil for a file that has no tables yet.
   init?(_ database: GRDB.Database) throws {
     guard try StorePair.isMade(database),
       let row = try Row.fetchOne(database, sql: "SELECT store, journalled, partitions FROM meta")
@@ -123,7 +123,7 @@ extension StorePair.Relay {
 }
 
 extension StorePair.Journal {
-  /// Nil for a file that has no tables yet.
+  /// Reads what `journal.db` records; nil for a file that has no tables yet.
   init?(_ database: GRDB.Database) throws {
     guard try StorePair.isMade(database),
       let row = try Row.fetchOne(database, sql: "SELECT store, deleted, folded FROM meta")

@@ -6,9 +6,9 @@ import Synchronization
 
 /// Reports the daemon's state to systemd; does nothing where no systemd listens.
 ///
-/// `NOTIFY_SOCKET` and `WATCHDOG_USEC` decide this when the notifier is made. Every call is safe
-/// from any thread. A message that systemd does not take is not repeated: the next message carries
-/// the newer state, and the watchdog acts on missing beats.
+/// `NOTIFY_SOCKET` and `WATCHDOG_USEC` decide at its creation whether the notifier sends messages
+/// and beats. Every call is safe from any thread. A message that systemd does not take is not
+/// repeated: the next message carries the newer state, and the watchdog acts on missing beats.
 package final class SystemdNotifier: ServiceNotifier {
   private let isHeard: Bool
   private let beatGap: Int64?

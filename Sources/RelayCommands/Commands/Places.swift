@@ -58,8 +58,8 @@ extension Settings {
 
 extension SettingsReading {
   /// What would keep a daemon from its directories and addresses, found before the daemon starts:
-  /// directories that cannot be made, a store whose files it would refuse, addresses that cannot be
-  /// resolved.
+  /// directories that cannot be made, a store whose files the daemon would refuse, addresses that
+  /// cannot be resolved.
   var placeProblems: [Problem] {
     let sockets = controlSocket.map { URL(fileURLWithPath: $0).deletingLastPathComponent().path }
     let problems = [("store.directory", storeDirectory), ("control.socket", sockets)]

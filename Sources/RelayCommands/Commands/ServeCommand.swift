@@ -22,8 +22,8 @@ struct ServeCommand: RelayCommand {
 
   func perform(_ console: Console) async throws -> ExitStatus {
     let options = options
-    // Trap SIGHUP first: untrapped, it ends the process, and systemd takes that for a clean stop. A
-    // SIGHUP that arrives from here on causes a reload after the start.
+    // Trap SIGHUP first: an untrapped SIGHUP ends the process, and systemd takes this end for a
+    // clean stop. A SIGHUP that arrives from now on causes a reload after the start.
     let hangups = await UnixSignalsSequence(trapping: .sighup)
     let settings = try options.settings()
     try settings.makePlaces()

@@ -2,7 +2,8 @@ import RelayClient
 import RelayCore
 import RelayHTTP
 
-/// Fetches users' key sets over HTTPS. It follows no redirect: only the operator names the server.
+/// Fetches users' key sets over HTTPS. The client follows no redirect, because only the operator
+/// may name the server.
 struct AccountServer: KeySetSource {
   /// The most bytes of an answer; a larger answer is refused.
   static let bytesMax = 1 << 20

@@ -3,7 +3,7 @@ import RelayCore
 import RelayFeedback
 
 /// Posts feedback to the apps' servers by libcurl, on threads of its own: a server that does not
-/// answer blocks one thread until its timeout, and no other part. It follows no redirect.
+/// answer blocks one thread until its timeout, and no other part. The client follows no redirect.
 struct FeedbackPost: WebhookCarrier {
   /// The most bytes of an answer's body. The body is not used, and a webhook server has no reason
   /// for a larger one.

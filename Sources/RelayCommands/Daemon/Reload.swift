@@ -8,8 +8,8 @@ import UnixSignals
 
 /// Reloads on SIGHUP: containers with their users, producers, API tokens, routes and credentials,
 /// the wake policy, retention, the API's TLS files and the log level. No connection is dropped. A
-/// warning names settings that need a restart. A bad file changes nothing, and `status` says so
-/// until a good one is loaded.
+/// warning names settings that need a restart. A bad file changes nothing, and `status` reports the
+/// failed reload until a good file is loaded.
 struct Reload: Service {
   /// The settings of the start. Settings that need a restart keep these values.
   let started: Settings
@@ -26,8 +26,8 @@ struct Reload: Service {
   let certificate: ServerCertificate?
   let readiness: ServiceReadiness
   let rereading: @Sendable () throws -> Settings
-  /// SIGHUP, trapped before the settings were read for the first time: a signal that arrived during
-  /// the start is handled now.
+  /// The SIGHUP signals, trapped before the settings were read for the first time: a signal that
+  /// arrives during the start is handled after it.
   let hangups: UnixSignalsSequence
   let logger: Logger
 

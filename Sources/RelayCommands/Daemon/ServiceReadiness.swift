@@ -39,10 +39,10 @@ final class ServiceReadiness: ServiceNotifier {
     logger.info("ready", metadata: ["status": "\(line)"])
   }
 
-  /// A reload begins. Before the daemon is ready, systemd is not told of a reload: the end of the
-  /// reload would look like readiness.
+  /// Reports that a reload begins. Before the daemon is ready, systemd gets no report of a reload,
+  /// because the end of the reload would look like readiness.
   ///
-  /// - Returns: true if systemd was told; then call `reloaded`.
+  /// - Returns: true if systemd got the report; the caller must then call `reloaded`.
   func reloading() -> Bool {
     guard state.withLock({ $0.missing <= 0 }) else { return false }
     notifier.reloading()

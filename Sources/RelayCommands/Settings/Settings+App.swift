@@ -63,7 +63,7 @@ extension Settings {
     package var endpoint: APNsSettings.Endpoint
     /// The environment that the endpoint stands for, if the endpoint is not Apple's own.
     package var environment: Environment
-    /// The endpoint for pushes whose token `endpoint` does not know.
+    /// The endpoint for pushes whose token `endpoint` does not recognise.
     package var otherEndpoint: APNsSettings.Endpoint?
     /// PEM file with the authorities to trust instead of the system's.
     package var trustRoots: String?

@@ -41,7 +41,7 @@ package final class APNsSender: PushSender {
     }
   }
 
-  /// Sends to the address's own environment first.
+  /// Sends to the address's own environment first, if the route can reach that environment.
   package func send(
     _ push: Push, _ handover: Handover, answer: @escaping @Sendable (Verdict) -> Void
   ) {
@@ -136,8 +136,8 @@ package final class APNsSender: PushSender {
     }
   }
 
-  /// A push whose token one environment does not know goes once to the other environment. A push
-  /// for which the other environment refuses our credential goes once to the route's own
+  /// A push whose token one environment does not recognise goes once to the other environment. A
+  /// push for which the other environment refuses our credential goes once to the route's own
   /// environment, where the credential is valid.
   private func second(after attempt: Attempt, _ refusal: Refusal) -> Attempt? {
     guard other != nil, attempt.first == nil else { return nil }
@@ -164,9 +164,10 @@ package final class APNsSender: PushSender {
     return attempt.isElsewhere ? APNsVerdicts.elsewhere(verdict) : verdict
   }
 
-  /// Records what the other environment answered about our credential; `word` is nil if it accepted
-  /// the credential. A refusal is logged when it begins, not for every push. A refusal by the
-  /// route's own environment is not logged here, because the relay reports the stopped route.
+  /// Records what the other environment answered about our credential; `word` is nil if that
+  /// environment accepted the credential. A refusal is logged when it begins, not for every push. A
+  /// refusal by the route's own environment is not logged here, because the relay reports the
+  /// stopped route.
   private func heard(_ word: String?, by attempt: Attempt) {
     guard attempt.isElsewhere, other?.isNew(refusal: word) == true, let word else { return }
     logger.warning(

@@ -6,8 +6,8 @@ package struct APNsSettings: Sendable {
   package let endpoint: Endpoint
   /// Which of Apple's environments `endpoint` is.
   package let environment: RelayCore.Environment
-  /// The endpoint of Apple's other environment. A push whose token `endpoint` does not know goes to
-  /// this endpoint. `nil` means that it does not.
+  /// The endpoint of Apple's other environment, for pushes whose token `endpoint` does not
+  /// recognise. `nil` means that no push goes to the other environment.
   package let other: Endpoint?
   /// The app's bundle id.
   package let topic: String

@@ -9,7 +9,7 @@ package enum APNsVerdicts {
     case delivered
     /// The token is dead, or belongs to another app.
     case gone
-    /// This environment does not know the token: the token is dead, or belongs to the other
+    /// This environment does not recognise the token: the token is dead, or belongs to the other
     /// environment.
     case stranger
     /// The request is wrong, by our mistake or our configuration. A retry changes nothing, and the
@@ -89,8 +89,9 @@ package enum APNsVerdicts {
     return .later(after: after, .device, reason)
   }
 
-  /// The verdict if the route's own environment does not know the token, and the other environment
-  /// refused our credential before it looked at the token. So the token is not known to be dead.
+  /// The verdict if the route's own environment does not recognise the token, and the other
+  /// environment refused our credential before it looked at the token. So the token is not known to
+  /// be dead.
   static func unjudged(_ home: Answer, _ other: Answer) -> Verdict {
     let reason = "\(home.word); the other environment refuses our credential: \(other.word)"
     return .later(after: other.retryAfter, .device, Verdict.Reason(reason))

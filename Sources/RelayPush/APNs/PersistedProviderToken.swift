@@ -38,7 +38,7 @@ struct PersistedProviderToken: Hashable, Sendable {
 
   /// Replaces the whole file atomically.
   ///
-  /// - Throws: if the directory cannot be written; the tokens stay usable until a restart.
+  /// - Throws: an error if the directory cannot be written; the tokens stay usable until a restart.
   static func write(_ tokens: [PersistedProviderToken], to path: String) throws {
     let fresh = path + ".new"
     let lines = tokens.map { "\($0.firstUse.milliseconds)\n\($0.text)\n" }

@@ -56,8 +56,8 @@ package struct ProviderTokenRotation: Sendable {
     lastSerial = tokens.count
   }
 
-  /// The remembered tokens, for a file with which a later run continues. Right after `signed` the
-  /// newest is last.
+  /// The remembered tokens, which are kept for a later run of the daemon. Right after `signed`, the
+  /// newest token is last.
   package var tokens: [Token] { [other, current].compactMap { $0 } }
 
   package mutating func use(at now: Instant) -> UseAction {

@@ -19,7 +19,8 @@ package struct Link: Sendable {
   private var streamsAllowed = 100
   /// True if the provider has accepted our credential on this connection.
   package private(set) var isProven = false
-  /// Time of the last received bytes, or of the first request since then.
+  /// The time of the last received bytes, or of the last request that began while no other request
+  /// was open, whichever is later.
   private var quietSince: Uptime
 
   private enum State: Equatable {
@@ -28,7 +29,7 @@ package struct Link: Sendable {
     /// The connection takes requests. The next state is `awaitingPong` or `draining`, unless the
     /// connection ends.
     case open
-    /// A ping has been sent. Any byte leads back to `open` or `draining`. Without one the
+    /// A ping has been sent. Any byte leads back to `open` or `draining`. Without any byte the
     /// connection ends.
     case awaitingPong(until: Uptime, draining: Bool)
     /// The connection accepts no new stream. The next state is `awaitingPong`, unless the last

@@ -4,8 +4,8 @@ import RelayCore
 package enum Outcome: Sendable {
   case answered(Response)
   /// There is no answer. The provider certainly did not process the request if the code is
-  /// `unreachable`, `full`, `takenBack` or `stopped`. With any other code it may have done so: send
-  /// the request again under the same id, or accept a repetition.
+  /// `unreachable`, `full`, `takenBack` or `stopped`. With any other code the provider may have
+  /// processed the request: send it again under the same id, or accept a repetition.
   case failed(TransportFailure)
 }
 
@@ -42,7 +42,7 @@ package struct Response: Sendable {
 /// Why a request got no answer.
 package struct TransportFailure: Error, Hashable, Sendable {
   package var code: Code
-  /// Shown in status and logs: what happened, with the last error of the connection.
+  /// What happened, with the last error of the connection. Status and logs show this text.
   package var message: String
 
   package init(_ code: Code, _ message: String) {

@@ -94,8 +94,8 @@ package struct Pool {
     return closeIfDrained(id, at: now) + openDue(at: now)
   }
 
-  /// The connection has ended or was never opened. The call does nothing for a connection that the
-  /// pool has already removed.
+  /// The connection has ended or was never opened. A connection that the pool has already removed
+  /// is ignored.
   package mutating func closed(_ id: LinkID, at now: Uptime) -> [Action] {
     remove(id, at: now)
     return openDue(at: now)
@@ -155,9 +155,9 @@ package struct Pool {
     return actions
   }
 
-  /// Frees the slot. A connection that ends counts as a failure until the slot's next connection
-  /// brings an answer, even if it opened. So the engine reconnects ever more slowly to a peer that
-  /// accepts connections and closes them.
+  /// Frees the slot. The end of a connection counts as a failure, even if the connection had
+  /// opened; an answer on the slot's next connection resets the count. So the engine reconnects
+  /// ever more slowly to a peer that accepts connections and closes them.
   private mutating func vacate(_ slot: Int, of id: LinkID, at now: Uptime) {
     guard slots[slot].link == id else { return }
     slots[slot].link = nil

@@ -5,8 +5,8 @@ import NIOTLS
 /// One TCP connection with TLS and an HTTP/2 session on top. The connection moves bytes and
 /// reports to the loop what the peer did; the loop makes all decisions.
 ///
-/// `@unchecked Sendable`: created by `PushLoop` and used on its event loop only; it has to travel
-/// through NIO's `@Sendable` channel initialiser.
+/// `@unchecked Sendable`: only the event loop of `PushLoop` uses a connection, but NIO's
+/// `@Sendable` channel initialiser has to capture it.
 final class ProviderConnection: ChannelInboundHandler, @unchecked Sendable {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer

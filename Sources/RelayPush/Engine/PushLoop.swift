@@ -26,7 +26,8 @@ final class PushLoop: @unchecked Sendable {
   private let inbox: PushInbox
   private var arrived: [PushInbox.Item] = []
   private var admitted: UInt64 = 0
-  /// The requests that wait, oldest first. Some may have ended already; the loop skips them.
+  /// The requests that wait, oldest first. Some of them may have ended already; the loop skips
+  /// those.
   private var waiting = CircularBuffer<AttemptID>()
   private var answers: [(answer: @Sendable (Outcome) -> Void, outcome: Outcome)] = []
   private var delivering: [(answer: @Sendable (Outcome) -> Void, outcome: Outcome)] = []
@@ -98,8 +99,8 @@ final class PushLoop: @unchecked Sendable {
     endIfDone()
   }
 
-  /// Outcomes are delivered at the beginning of a turn, so that requests which their receivers send
-  /// belong to this turn, and the `status` which they read includes these outcomes.
+  /// Delivers outcomes at the beginning of a turn. A request that a receiver then sends belongs to
+  /// this turn, and the `status` that a receiver then reads includes these outcomes.
   private func deliver() {
     guard !answers.isEmpty else { return }
     publish()

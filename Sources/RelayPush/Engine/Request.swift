@@ -2,8 +2,8 @@ package import RelayCore
 
 /// One POST, ready for the wire: a path, one value for each field of its `RequestShape`, a body.
 ///
-/// All bytes lie in one block that never moves. nghttp2 reads them in place, for every resend
-/// again, so a resend has the same bytes as the first request.
+/// All bytes lie in one block that never moves. nghttp2 reads the bytes in place, again for every
+/// resend, so a resend has the same bytes as the first request.
 ///
 /// `@unchecked Sendable`: only the initialiser writes the block.
 package final class Request: @unchecked Sendable {

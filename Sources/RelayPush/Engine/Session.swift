@@ -1,8 +1,8 @@
 import CNghttp2
 import NIOCore
 
-/// One HTTP/2 client session: requests and bytes in, bytes and events out. It has no sockets, clock
-/// or policy; nghttp2 implements the protocol.
+/// One HTTP/2 client session. It takes requests and received bytes, and gives bytes to send and
+/// events. It has no sockets, clock or policy; nghttp2 implements the protocol.
 ///
 /// `@unchecked Sendable`: one `ProviderConnection` owns the session and uses it on its event loop
 /// only.

@@ -1,7 +1,7 @@
 package import RelayCore
 
-/// Decides which access token is used when: each until five minutes before its end, one fetch at a
-/// time, and a new token when the provider refuses the current one.
+/// Decides which access token is used when. A token is used until five minutes before its end. Only
+/// one fetch runs at a time, and a new token is fetched when the provider refuses the current one.
 package struct AccessTokens: Sendable {
   private var state = State.none
   private var lastSerial = 0

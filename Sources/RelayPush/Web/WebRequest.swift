@@ -55,7 +55,7 @@ package struct WebAnswer: Sendable {
 /// Why a request got no answer.
 package struct WebFailure: Error, Hashable, Sendable {
   package var code: Code
-  /// Shown in status and logs. The message never holds the URL, which may be a secret.
+  /// The text that status and logs show. It never holds the URL, which may be a secret.
   package var message: String
 
   package init(_ code: Code, _ message: String) {

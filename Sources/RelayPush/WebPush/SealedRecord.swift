@@ -26,7 +26,8 @@ package enum SealedRecord {
   /// - Parameters:
   ///   - key: the caller must never use it twice.
   ///   - salt: 16 random bytes.
-  /// - Throws: if the subscription's key is not a point of the curve, or the plaintext is too long.
+  /// - Throws: an error if the subscription's key is not a point of the curve, or the plaintext is
+  ///   too long.
   package static func seal(
     _ plaintext: [UInt8], for subscription: WebSubscription,
     with key: P256.KeyAgreement.PrivateKey, salt: [UInt8]

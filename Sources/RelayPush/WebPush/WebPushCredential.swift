@@ -6,7 +6,7 @@ import Synchronization
 /// The relay's identity for push services (RFC 8292): a signed token for each origin, renewed after
 /// half of its lifetime.
 package final class WebPushCredential: Sendable {
-  /// The RFC allows 24 hours; the margin allows for differing clocks.
+  /// How long a token is valid. RFC 8292 allows 24 hours; the margin allows for differing clocks.
   package static let lifetime = Span.hours(12)
   /// How many origins are remembered; when there are more, all are forgotten.
   package static let originsMax = 256

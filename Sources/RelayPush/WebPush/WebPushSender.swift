@@ -78,7 +78,7 @@ package final class WebPushSender: PushSender {
 package struct WebPushStatus: Hashable, Sendable {
   /// Pushes that a push service accepted. The device may not have received them.
   package var delivered = 0
-  /// Answers that the relay does not know. The relay tries each of these pushes again later.
+  /// Answers that the relay does not recognise. The relay tries each of these pushes again later.
   package var unknownAnswers = 0
   /// Requests that ended without an answer.
   package var unanswered = 0

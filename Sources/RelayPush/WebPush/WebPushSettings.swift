@@ -59,9 +59,9 @@ package struct WebPushSettings: Sendable {
 
 /// A new VAPID key pair (RFC 8292).
 package struct WebPushKeys: Sendable {
-  /// PEM, for `webpush.key`: a secret.
+  /// The private key in PEM, for `webpush.key`. It is a secret.
   package let privateKey: String
-  /// Base64url, for the app's `applicationServerKey`.
+  /// The public key in base64url, for the app's `applicationServerKey`.
   package let publicKey: String
 
   package init() {
