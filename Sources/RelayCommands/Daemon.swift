@@ -22,8 +22,7 @@ enum Daemon {
     _ settings: Settings, rereading: @escaping @Sendable () throws -> Settings,
     hangups: UnixSignalsSequence
   ) async throws {
-    // Take the sockets first: the call changes the environment, which no other thread may read
-    // meanwhile.
+    // Do this before any thread starts: the call changes the environment, which threads may read.
     let sockets = try ListenSockets.inherited().only("api")
     let (logger, levelHandle) = Logs.start(settings.log)
     raiseLimits(settings, logger)
