@@ -6,8 +6,8 @@ import NIOSSL
 /// A stand-in for APNs on loopback, for tests and demonstrations: HTTP/2 over TLS, Apple's rules
 /// and refusals, and faults on request.
 ///
-/// It listens from its initialiser on; ``run()`` serves until its task is cancelled and must be
-/// called once. Every request is written to `pushes.jsonl` before it is answered.
+/// The stand-in listens from its initialiser on; ``run()`` serves until its task is cancelled and
+/// must be called once. Every request is written to `pushes.jsonl` before it is answered.
 package struct APNsStandin: Sendable {
   /// The port that the stand-in listens on.
   package let port: Int
@@ -26,7 +26,7 @@ package struct APNsStandin: Sendable {
     let clientAuthority = try files.prepareClient(settings.clientTopics)
     let log = try PushLog(path: files.pushes)
     let tls = try Self.tls(files, asksForCertificate: true)
-    // One event loop for all connections: requests are judged and logged in one order.
+    // All connections share one event loop, so requests are judged and logged in one order.
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let board = FaultBoard(loop: loop)
     let apns = FakeAPNs(
@@ -55,7 +55,7 @@ package struct APNsStandin: Sendable {
     port = listener.localAddress?.port ?? settings.port
   }
 
-  /// Replaces the current faults by these. All connections know the new faults when it returns.
+  /// Replaces the current faults by `faults`. When the call returns, they apply to all connections.
   package func set(_ faults: Faults) async throws { try await board.set(faults) }
 
   /// Serves until the task is cancelled, then closes every connection.
@@ -63,7 +63,7 @@ package struct APNsStandin: Sendable {
   /// - Throws: ``StandinError`` if the log of requests can no longer be written.
   package func run() async throws(StandinError) {
     await withTaskCancellationHandler {
-      // It does not matter if the close fails: the listener is closed either way.
+      // An error of the listener is ignored: the listener is closed either way.
       _ = try? await listener.closeFuture.get()
     } onCancel: {
       listener.close(promise: nil)
@@ -90,7 +90,7 @@ package struct APNsStandin: Sendable {
         },
         privateKey: .privateKey(try NIOSSLPrivateKey(file: files.certificateKey, format: .pem)))
       configuration.applicationProtocols = protocols
-      // A client that sends no close_notify must not delay the end.
+      // A client that sends no close_notify delays the close by at most this time.
       configuration.shutdownTimeout = .milliseconds(500)
       configuration.minimumTLSVersion = .tlsv12
       if asksForCertificate {
@@ -121,11 +121,12 @@ package struct APNsStandin: Sendable {
       HTTP2Setting(parameter: .maxConcurrentStreams, value: apns.maxStreams),
       HTTP2Setting(parameter: .maxHeaderListSize, value: 16_384),
     ]
-    // A client with deadlines resets the streams that `mute` leaves open: NIO must not take this
-    // for an attack.
+    // A client with deadlines resets the streams that `mute` leaves open. The high limit keeps NIO
+    // from treating these resets as an attack.
     var streams = NIOHTTP2Handler.StreamConfiguration()
     streams.streamResetFrameRateLimit.maximumCount = 100_000
-    // TLS accepts any certificate. With a bad one each push is refused, as Apple does.
+    // The handshake accepts any client certificate. If the certificate is bad, each push of the
+    // connection is refused, as Apple does.
     let security = NIOSSLServerHandler(
       context: tls,
       customVerificationCallback: { _, verdict in verdict.succeed(.certificateVerified) })

@@ -1,8 +1,8 @@
 /// How the stand-in treats a device, chosen by the beginning of its token.
 ///
-/// The text of the token counts (`dead01…`). For words that are not hexadecimal, their ASCII
-/// letters in hexadecimal count too (`676f6e65…` = `gone…`): a client that keeps tokens as bytes
-/// must write the words so.
+/// The token's text begins with the word of its behaviour (`dead01…`), or with the ASCII letters of
+/// the word in hexadecimal (`676f6e65…` for `gone…`). A client that keeps tokens as bytes must use
+/// the second form for a word that is not hexadecimal.
 enum DeviceBehavior: CaseIterable {
   case ordinary, dead, gone, busy, fail, slow, mute
   /// The device is known only in Apple's environment of this name.
@@ -19,7 +19,7 @@ enum DeviceBehavior: CaseIterable {
     self = .ordinary
   }
 
-  /// The refusal that the device always gets; nil if it gets none.
+  /// The refusal of every push to the device; nil if the pushes are not refused.
   var refusal: APNsReason? {
     switch self {
     case .ordinary, .slow, .mute, .development, .production: nil
@@ -44,7 +44,7 @@ enum DeviceBehavior: CaseIterable {
     }
   }
 
-  /// True if the token belongs to the environment, or names none.
+  /// True if the token belongs to the environment, or names no environment.
   func isKnown(in environment: String?) -> Bool {
     guard let environment, self == .development || self == .production else { return true }
     return word == environment

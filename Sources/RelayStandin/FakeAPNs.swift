@@ -32,7 +32,7 @@ final class FakeAPNs: Sendable {
 
   var maxStreams: Int { board.faults.maxStreams ?? settings.maxStreams }
 
-  /// The number of a new connection.
+  /// Counts a new connection and returns its number.
   func connectionOpened() -> Int {
     state.withLock {
       $0.connections += 1
@@ -45,7 +45,7 @@ final class FakeAPNs: Sendable {
     PresentedCertificate(certificate, authority: clientAuthority)
   }
 
-  /// Counts a request that begins; true if it is the one that a GOAWAY refuses.
+  /// Counts a request that begins, and returns true if a GOAWAY refuses the request.
   func requestBegan() -> Bool {
     let every = board.faults.goawayEvery ?? settings.goawayEvery
     return state.withLock {
@@ -98,8 +98,8 @@ final class FakeAPNs: Sendable {
     }
   }
 
-  /// A certificate authenticates its whole connection. Without one, every request needs a provider
-  /// token.
+  /// Checks the connection's certificate, which authenticates all requests of the connection.
+  /// Without a certificate, every request needs a provider token.
   private func credential(
     _ request: PushRequest, _ state: inout State, at milliseconds: Int64
   ) -> APNsReason? {

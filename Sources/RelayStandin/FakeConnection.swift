@@ -2,9 +2,9 @@ import NIOCore
 import NIOHTTP2
 import NIOSSL
 
-/// One HTTP/2 connection: decides which of its streams are served, and when it ends.
+/// One HTTP/2 connection: decides which of its streams are served, and when the connection ends.
 ///
-/// Confined to the event loop of its channel.
+/// The connection is confined to the event loop of its channel.
 final class FakeConnection: ChannelInboundHandler {
   typealias InboundIn = HTTP2Frame
   typealias OutboundOut = HTTP2Frame
@@ -22,7 +22,8 @@ final class FakeConnection: ChannelInboundHandler {
     /// Streams that are being served, and the highest stream accepted so far. This state ends with
     /// a GOAWAY.
     case open(served: Set<HTTP2StreamID>, last: HTTP2StreamID)
-    /// GOAWAY has been sent: no new stream is accepted. Ends when the last stream is answered.
+    /// GOAWAY was sent or is about to be sent: no new stream is accepted. This state ends when the
+    /// last served stream has ended.
     case leaving(served: Set<HTTP2StreamID>)
     case closed
   }
@@ -41,14 +42,15 @@ final class FakeConnection: ChannelInboundHandler {
   func handlerAdded(context: ChannelHandlerContext) { self.context = context }
   func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
-  /// The client's certificate; nil: it showed none.
+  /// The client's certificate; nil if the client presented none.
   private(set) lazy var certificate: PresentedCertificate? = {
     // A connection without TLS has no certificate either.
     let shown = try? channel.pipeline.syncOperations.nioSSL_peerCertificate()
     return shown.map { apns.look(at: $0) }
   }()
 
-  /// A request begins. False if it is not served because the connection is closing.
+  /// Registers a request that begins. Returns false if the connection is closing and the request
+  /// is not served.
   func began(_ stream: HTTP2StreamID) -> Bool {
     switch state {
     case .open(var served, let last):
@@ -70,7 +72,7 @@ final class FakeConnection: ChannelInboundHandler {
     }
   }
 
-  /// A stream was answered, reset or given up by the client.
+  /// Registers that a stream was answered, reset, or given up by the client.
   func ended(_ stream: HTTP2StreamID) {
     switch state {
     case .open(var served, let last):
@@ -85,7 +87,7 @@ final class FakeConnection: ChannelInboundHandler {
     }
   }
 
-  /// The faults have changed.
+  /// Applies new faults to the connection.
   func heard(_ faults: Faults) {
     gate.heard(faults)
     if faults.saysGoodbye, case .open(let served, let last) = state {
@@ -102,8 +104,8 @@ final class FakeConnection: ChannelInboundHandler {
   /// Ends the connection by a TCP reset.
   func hangUp() { gate.reset() }
 
-  /// Sends GOAWAY as Apple does: streams above `last` were not processed, and the sender may send
-  /// them again on another connection.
+  /// Sends GOAWAY as Apple does: the stand-in did not process the streams above `last`, and the
+  /// sender may repeat their requests on another connection.
   private func leave(last: HTTP2StreamID) {
     goAway.send(last: last, reason: "{\"reason\":\"Shutdown\"}")
     closeIfDone()

@@ -1,12 +1,12 @@
 import NIOCore
 import NIOHTTP2
 
-/// Writes GOAWAY below NIO's HTTP/2 handler, between two of its frames.
+/// Writes GOAWAY below NIO's HTTP/2 handler, between two of that handler's frames.
 ///
-/// NIO's own GOAWAY makes NIO forget the streams above the last one at once. A DATA frame of such a
-/// stream that is still on its way then counts as a connection error, and this ends the streams
-/// that the GOAWAY promises to answer. With this writer NIO still knows those streams; they get no
-/// answer.
+/// NIO's own GOAWAY makes NIO drop the streams above the last one at once. A DATA frame of a
+/// dropped stream that is still on its way is then a connection error, which ends the streams that
+/// the GOAWAY promises to answer. With this writer NIO keeps the streams above the last one, and
+/// the stand-in does not answer them.
 final class GoAwayWriter: ChannelOutboundHandler {
   typealias OutboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
@@ -16,14 +16,14 @@ final class GoAwayWriter: ChannelOutboundHandler {
   func handlerAdded(context: ChannelHandlerContext) { self.context = context }
   func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
-  /// Writes a GOAWAY. Call this only in an event-loop turn of its own, so that the GOAWAY does not
-  /// come into the middle of another frame.
+  /// Writes a GOAWAY. The caller must be in an event-loop turn of its own, so that the GOAWAY does
+  /// not come into the middle of another frame.
   func send(last: HTTP2StreamID, reason: String) {
     guard let context else { return }
     context.writeAndFlush(wrapOutboundOut(Self.frame(last: last, reason: reason)), promise: nil)
   }
 
-  /// The frame of RFC 9113, section 6.8.
+  /// The GOAWAY frame of RFC 9113, section 6.8.
   private static func frame(last: HTTP2StreamID, reason: String) -> ByteBuffer {
     let length = 8 + reason.utf8.count
     var frame = ByteBuffer()

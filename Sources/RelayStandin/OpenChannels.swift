@@ -1,7 +1,7 @@
 import NIOCore
 import Synchronization
 
-/// The open connections, and the failure that closes them all.
+/// The open connections, and the first failure, which stops the stand-in.
 final class OpenChannels: Sendable {
   private let state = Mutex(State())
 
@@ -14,7 +14,7 @@ final class OpenChannels: Sendable {
   var all: [any Channel] { state.withLock { Array($0.channels.values) } }
   var failure: (any Error)? { state.withLock { $0.failure } }
 
-  /// Remembers a connection until it closes.
+  /// Keeps a connection until it closes.
   func insert(_ channel: any Channel) {
     let id = ObjectIdentifier(channel)
     state.withLock { $0.channels[id] = channel }
@@ -27,7 +27,7 @@ final class OpenChannels: Sendable {
     state.withLock { $0.listener = listener }
   }
 
-  /// Stops the listener because of `error`; the first error counts.
+  /// Stops the listener because of `error`; only the first error is kept.
   func fail(_ error: any Error) {
     let listener = state.withLock {
       if $0.failure == nil { $0.failure = error }

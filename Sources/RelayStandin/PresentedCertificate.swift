@@ -6,7 +6,7 @@ import X509
 
 /// The client certificate of a connection, judged once.
 enum PresentedCertificate: Sendable, Equatable {
-  /// Signed by our authority and valid today.
+  /// The stand-in's authority signed the certificate, and the certificate is valid now.
   case good(topics: [String], environments: [String])
   case bad
 
@@ -27,7 +27,7 @@ enum PresentedCertificate: Sendable, Equatable {
     self = .good(topics: topics, environments: environments.map(\.name))
   }
 
-  /// Apple's answer to a push for `topic`; nil if it may pass.
+  /// Apple's reason to refuse a push for `topic`; nil if the certificate allows the push.
   ///
   /// - Parameter environment: the environment that the stand-in stands for; nil for both.
   func check(topic: String?, environment: String?) -> APNsReason? {
@@ -51,7 +51,7 @@ enum AppleMark {
 }
 
 extension Certificate {
-  /// The topics of Apple's list. The uses after each topic are skipped.
+  /// The topics in Apple's list, which also has the uses of each topic; the uses are skipped.
   fileprivate var appleTopics: [String] {
     get throws {
       guard let list = extensions[oid: AppleMark.topics],

@@ -63,7 +63,7 @@ struct ProviderCertificate {
       key: key.pemRepresentation + "\n")
   }
 
-  /// Apple's form: a topic, the list of its uses, the next topic, and so on.
+  /// Encodes the topics in Apple's form: a topic, the list of its uses, the next topic, and so on.
   private static func list(_ topics: [String]) throws -> [UInt8] {
     var serializer = DER.Serializer()
     try serializer.appendConstructedNode(identifier: .sequence) { list in

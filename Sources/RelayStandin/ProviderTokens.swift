@@ -16,7 +16,7 @@ struct ProviderTokens: Sendable {
   static let updateSeconds: Int64 = 1_200
   /// The clocks of client and server may differ by this much.
   static let skewSeconds: Int64 = 60
-  /// How many verified token texts are remembered; above it, all are forgotten.
+  /// How many verified token texts are kept; above this number, all of them are dropped.
   static let verifiedMax = 256
 
   init(key: P256.Signing.PublicKey) { self.key = key }
@@ -40,7 +40,7 @@ struct ProviderTokens: Sendable {
     return nil
   }
 
-  /// The claims of a well-formed token with a valid signature; nil for any other.
+  /// The claims of a well-formed token with a valid signature; nil for any other token.
   private mutating func claims(of token: String) -> Claims? {
     if let known = verified[token] { return known }
     let parts = token.split(separator: ".", omittingEmptySubsequences: false)
@@ -72,7 +72,7 @@ struct ProviderTokens: Sendable {
     text.utf8.count == 10 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
   }
 
-  /// How many token texts are remembered.
+  /// How many verified token texts are kept now.
   var verifiedCount: Int { verified.count }
 
   private static func base64URL(_ part: Substring) -> Data? {

@@ -3,16 +3,16 @@ enum PushAnswer: Equatable, Sendable {
   case accepted
   /// `timestamp`, in milliseconds, is set only for reasons that Apple gives with a time.
   case refused(APNsReason, timestamp: Int64?, retryAfter: Int? = nil)
-  /// Accepted, and answered after this many milliseconds.
+  /// The push is accepted, and answered after this many milliseconds.
   case late(Int64)
-  /// Never answered.
+  /// The request is never answered.
   case silence
   /// The stream is reset; the sender cannot know whether the push was accepted.
   case reset
   /// The connection ends by a TCP reset; the sender cannot know whether the push was accepted.
   case hangUp
 
-  /// The status in the log: 0 if none was sent.
+  /// The status in the log: 0 if the request gets no answer.
   var status: Int {
     switch self {
     case .accepted, .late: 200

@@ -1,10 +1,10 @@
 import Foundation
 
-/// `pushes.jsonl`: one line for each request, in the order of the answers.
+/// `pushes.jsonl`: one line for each request, in the order in which the requests were judged.
 ///
 /// `append` gives each line to the kernel in one write before it returns: a client that has the
-/// answer finds the line in the file. A reader may see the beginning of a line during its write: a
-/// line is complete once its newline is there.
+/// answer finds the line in the file. A reader may see the beginning of a line while the line is
+/// written: a line is complete once its newline is in the file.
 final class PushLog: Sendable {
   private let descriptor: Int32
   private let path: String
@@ -48,7 +48,8 @@ final class PushLog: Sendable {
   }
 
   static func time(_ milliseconds: Int64) -> String {
-    // The formatter truncates fractions: half a millisecond more prevents the loss of one.
+    // The formatter drops fractions of a millisecond. The added half prevents that a rounding error
+    // of the division lowers the result by a millisecond.
     Date(timeIntervalSince1970: (Double(milliseconds) + 0.5) / 1_000)
       .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
   }

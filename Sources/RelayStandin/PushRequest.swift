@@ -1,33 +1,35 @@
 import Foundation
 
-/// One complete request, as received over HTTP/2.
+/// One request to a stand-in, as received over HTTP/2 or HTTP/1.1.
 struct PushRequest: Sendable {
-  /// The number of the request's connection: 1 for the first since the start.
+  /// The number of the request's connection: 1 for the first since the start. Only the APNs
+  /// stand-in numbers connections; with the others it is 0.
   var connection: Int
   var method: String
   var path: String
-  /// Names in lower case, without the pseudo-headers, in the order received.
+  /// The headers in the order received, with names in lower case and without pseudo-headers.
   var headers: [(name: String, value: String)]
-  /// The body, at most ``bodyBytesKept`` of it.
+  /// The first bytes of the body, at most ``bodyBytesKept``.
   var body: Data
-  /// The connection's certificate; nil: it showed none.
+  /// The client's certificate; nil if the client presented none.
   var certificate: PresentedCertificate?
   /// The full length of the body.
   var bodyBytes: Int
 
-  /// Bytes beyond this are only counted: such a request is refused anyway.
+  /// How many bytes of a body are kept. Further bytes are only counted, because a request with so
+  /// long a body is refused anyway.
   static let bodyBytesKept = 65_536
 
   func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
-  /// The body as a JSON object; nil if it is not one.
+  /// The body as a JSON object; nil if the body is not a complete JSON object.
   var payload: [String: Any]? {
     guard bodyBytes == body.count else { return nil }
     // A body that is not JSON is a normal input: the rules refuse it, the log shows null.
     return try? JSONSerialization.jsonObject(with: body) as? [String: Any]
   }
 
-  /// The text after `/3/device/` in the path; nil for another path.
+  /// The text after `/3/device/` in the path; nil for any other path.
   var deviceToken: String? {
     if path == "/3/device" { return "" }
     let prefix = "/3/device/"

@@ -14,7 +14,7 @@ enum PushRules {
     "liveactivity", "pushtotalk", "widgets", "controls",
   ]
 
-  /// Checks method and path, before anything else.
+  /// Checks path and method; the caller applies this rule before all others.
   static func route(_ request: PushRequest) -> APNsReason? {
     if request.deviceToken == nil { return .badPath }
     return request.method == "POST" ? nil : .methodNotAllowed
@@ -27,7 +27,7 @@ enum PushRules {
 
   private static func device(_ request: PushRequest) -> APNsReason? {
     guard let token = request.deviceToken, !token.isEmpty else { return .missingDeviceToken }
-    // The path may contain words such as `gone…` unencoded.
+    // A token may begin with a word such as `gone`, whose letters are not hexadecimal.
     if DeviceBehavior(token: token) != .ordinary { return nil }
     return token.utf8.allSatisfy { isHex($0) } ? nil : .badDeviceToken
   }
@@ -54,7 +54,7 @@ enum PushRules {
     guard let type = request.header("apns-push-type"), pushTypes.contains(type) else {
       return .invalidPushType
     }
-    // Without the header the priority is 10, and 10 is an error for a background push.
+    // Without `apns-priority` the priority is 10, and 10 is an error for a background push.
     let isBackground = type == "background"
     return isBackground && request.header("apns-priority") != "5" ? .badPriority : nil
   }

@@ -3,7 +3,7 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP2
 
-/// One stream: gathers the request, lets the provider judge it, and answers.
+/// One HTTP/2 stream: gathers the request, lets the provider judge it, and answers.
 final class PushStream: ChannelInboundHandler {
   typealias InboundIn = HTTP2Frame.FramePayload
   typealias OutboundOut = HTTP2Frame.FramePayload
@@ -20,7 +20,7 @@ final class PushStream: ChannelInboundHandler {
     case reading(HTTP2StreamID, PushRequest)
     /// The request is complete; its answer comes later or never.
     case judged(HTTP2StreamID)
-    /// Not served, or ended.
+    /// The stream is not served, or it has ended.
     case done
   }
 

@@ -59,7 +59,7 @@ struct SelfSignedCertificate {
     by issuerKey: P256.Signing.PrivateKey, _ issuer: DistinguishedName,
     extensions: Certificate.Extensions
   ) throws -> Certificate {
-    // Valid from an hour ago: the client's clock may be slow.
+    // The certificate is valid from an hour ago, because the client's clock may be slow.
     let start = Date(timeIntervalSinceNow: -3_600)
     return try Certificate(
       version: .v3, serialNumber: Certificate.SerialNumber(),

@@ -5,11 +5,11 @@ package struct StandinError: Error, CustomStringConvertible, Sendable {
     package let name: String
     private init(_ name: String) { self.name = name }
 
-    /// A setting is out of its range.
+    /// A setting is out of its range, or the text of a fault cannot be read.
     package static let badSetting = Code("standin_bad_setting")
     /// A file of the directory could not be made, read or written.
     package static let files = Code("standin_files")
-    /// A key or certificate in the directory does not match its name.
+    /// A key or a certificate could not be made, or its file does not hold one.
     package static let keys = Code("standin_keys")
     /// The stand-in could not listen on the address.
     package static let listen = Code("standin_listen")

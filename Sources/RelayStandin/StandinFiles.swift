@@ -5,7 +5,8 @@ import X509
 
 /// The directory of a stand-in: its certificate, the provider's key pair, the log of requests.
 ///
-/// Existing files are kept, so that a restart changes no key and no trust.
+/// Existing files are kept, so that keys stay the same and clients still trust the certificate
+/// after a restart.
 struct StandinFiles {
   let authority: String
   let certificate: String
@@ -35,7 +36,8 @@ struct StandinFiles {
     pushes = "\(directory)/pushes.jsonl"
   }
 
-  /// Makes a provider's client certificate for the topics, unless there is one.
+  /// Makes a provider's client certificate for the topics, unless `topics` is empty or there is a
+  /// certificate already.
   ///
   /// - Returns: the authority that signs such certificates; nil if none was ever made.
   func prepareClient(_ topics: [String]) throws(StandinError) -> Certificate? {

@@ -6,20 +6,20 @@ package struct StandinSettings: Sendable {
   package var port: Int
   /// The directory for certificate, keys and the log of requests; made if it is absent.
   package var directory: String
-  /// Every nth request, counted over all connections, gets a GOAWAY; nil = never.
+  /// Every nth request, counted over all connections, gets a GOAWAY; nil means no request.
   package var goawayEvery: Int?
-  /// Every nth request is answered by RST_STREAM; nil = never.
+  /// Every nth request is answered by RST_STREAM; nil means no request.
   package var resetEvery: Int?
   /// SETTINGS_MAX_CONCURRENT_STREAMS of each connection.
   package var maxStreams: Int
-  /// The path of a Unix socket where faults are changed while the stand-in runs; nil = none.
+  /// The path of a Unix socket where faults are changed while the stand-in runs; nil means none.
   package var control: String?
-  /// Apple's environment that the stand-in stands for: `development` or `production`; nil = both.
+  /// Apple's environment that the stand-in plays, `development` or `production`; nil means both.
   package var environment: String?
   /// Topics of a provider's client certificate. If there are any, the certificate is made.
   package var clientTopics: [String]
 
-  /// Apple allows this many once a connection has shown a good token.
+  /// How many streams Apple allows once a connection has sent a valid provider token.
   package static let maxStreamsDefault = 1_000
   /// How long the answer for a device token that begins with `slow` is delayed.
   package static let slowSeconds: Int64 = 3
@@ -40,7 +40,7 @@ package struct StandinSettings: Sendable {
     self.clientTopics = clientTopics
   }
 
-  /// Refuses counts that are out of range.
+  /// Throws an error if a count, the environment or the port is not allowed.
   func validate() throws(StandinError) {
     let counts = [
       ("goaway-every", goawayEvery), ("reset-every", resetEvery), ("max-streams", maxStreams),

@@ -1,10 +1,10 @@
 import Foundation
 
-/// A stand-in for Firebase Cloud Messaging and Google's token endpoint on loopback: checks the
-/// requirements of the HTTP v1 API and RFC 7523 for a sender.
+/// A stand-in for Firebase Cloud Messaging and Google's token endpoint on loopback. It checks what
+/// the HTTP v1 API and RFC 7523 require of a sender.
 ///
-/// Makes a service account in the directory, `service-account.json`. The stand-in listens from its
-/// initialiser on; ``run()`` serves until its task is cancelled and must be called once. Every
+/// It makes a service account in the directory, `service-account.json`. The stand-in listens from
+/// its initialiser on; ``run()`` serves until its task is cancelled and must be called once. Every
 /// request is written to `pushes.jsonl` before it is answered.
 package struct FCMStandin: Sendable {
   /// The project that the stand-in serves.
@@ -16,7 +16,7 @@ package struct FCMStandin: Sendable {
 
   /// Makes or reads the files in the directory, and listens.
   ///
-  /// - Parameter control: the path of a Unix socket where faults are changed; nil = none.
+  /// - Parameter control: the path of a Unix socket where faults are changed; nil means no socket.
   /// - Throws: ``StandinError`` with the item and the remedy.
   package init(
     host: String = "127.0.0.1", port: Int = 0, directory: String, control: String? = nil
@@ -36,7 +36,7 @@ package struct FCMStandin: Sendable {
   /// - Throws: ``StandinError`` if the log of requests can no longer be written.
   package func run() async throws(StandinError) { try await server.run() }
 
-  /// Replaces the current faults by these.
+  /// Replaces the current faults by `faults`.
   package func set(_ faults: Faults) async throws { try await server.set(faults) }
 
   /// Invalidates all access tokens given out so far.

@@ -2,14 +2,14 @@ import CryptoExtras
 import Foundation
 import Synchronization
 
-/// The rules of the HTTP v1 API. A device token that begins with one of the words of
+/// The rules of FCM's HTTP v1 API. A device token that begins with one of the words of
 /// ``DeviceBehavior`` is treated accordingly.
 final class FakeFCM: FakeProvider {
   private static let tokenSeconds: Int64 = 3_599
   private static let tokenPath = "/token"
   private static let sendPath = "/v1/projects/\(FCMStandin.project)/messages:send"
   private let key: _RSA.Signing.PublicKey
-  /// Access tokens with the second at which they expire.
+  /// The access tokens, each with the second since 1970 at which it expires.
   private let tokens = Mutex<[String: Int64]>([:])
 
   init(_ account: StandinAccount) { key = account.key.publicKey }
@@ -72,7 +72,7 @@ final class FakeFCM: FakeProvider {
     return tokens.withLock { $0[token].map { now < $0 } ?? false }
   }
 
-  /// The token request of RFC 7523, with Google's rules.
+  /// Answers a token request of RFC 7523 by Google's rules.
   private func grant(_ request: PushRequest, at now: Int64) -> FakeProviderAnswer {
     let form = Self.form(request.body)
     guard form["grant_type"] == "urn:ietf:params:oauth:grant-type:jwt-bearer" else {

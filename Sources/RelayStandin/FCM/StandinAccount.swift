@@ -7,7 +7,7 @@ struct StandinAccount: Sendable {
   private static let keyID = "0123456789abcdef0123456789abcdef01234567"
   let key: _RSA.Signing.PrivateKey
 
-  /// Uses the existing key if there is one.
+  /// Reads the key from the service account's file, or makes a key if there is no such file.
   init(_ files: StandinFiles) throws(StandinError) {
     let path = files.serviceAccount
     guard StandinFiles.exists(path) else {

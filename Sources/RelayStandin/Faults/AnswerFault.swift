@@ -1,11 +1,11 @@
-/// A refusal for every request, or for every request with this topic or token.
+/// A refusal of every request, or only of the requests with a given topic or token prefix.
 struct AnswerFault: Equatable, Sendable {
   var status: Int
-  /// Apple's reason; other providers use their own word for the status.
+  /// Apple's reason. The FCM stand-in answers with Google's word for the status instead.
   var reason: APNsReason
-  /// Seconds, for a `retry-after` header.
+  /// The seconds of a `retry-after` header; nil means no such header.
   var retryAfter: Int?
-  /// The age, in milliseconds, of a 410's `timestamp`.
+  /// How far, in milliseconds, the `timestamp` of a 410 lies in the past.
   var age: Int64?
   /// The `apns-topic` that the request must have.
   var topic: String?
@@ -30,7 +30,7 @@ struct AnswerFault: Equatable, Sendable {
     tokens = try words.option("tokens") { $0.lowercased() }
   }
 
-  /// The reason for a status that is given without one.
+  /// The reason that is used when the fault names only a status.
   private static let usual: [Int: APNsReason] = [
     400: .badDeviceToken, 403: .invalidProviderToken, 410: .unregistered, 413: .payloadTooLarge,
     429: .tooManyRequests, 500: .internalServerError, 503: .serviceUnavailable,
@@ -41,7 +41,7 @@ struct AnswerFault: Equatable, Sendable {
     return tokens.map { token.lowercased().hasPrefix($0) } ?? true
   }
 
-  /// Apple gives a time with the reason for a dead token.
+  /// The time, in milliseconds since 1970, that Apple gives with a 410; nil for another status.
   func timestamp(at milliseconds: Int64) -> Int64? {
     status == 410 ? milliseconds - (age ?? 0) : nil
   }

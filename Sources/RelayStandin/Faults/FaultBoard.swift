@@ -1,9 +1,9 @@
 import NIOCore
 import Synchronization
 
-/// The current faults, and the channels that are told of each change.
+/// The current faults, and the callbacks that run at each change of the faults.
 ///
-/// Set on the event loop of the stand-in, where its connections live; read anywhere.
+/// The faults are set on the stand-in's event loop, and may be read on any thread.
 final class FaultBoard: Sendable {
   private let loop: any EventLoop
   private let state = Mutex(State())
@@ -27,12 +27,12 @@ final class FaultBoard: Sendable {
     }
   }
 
-  /// Replaces the current faults. All connections know the new ones when it returns.
+  /// Replaces the current faults. When the call returns, the new faults apply to all connections.
   func set(_ faults: Faults) async throws {
     try await loop.submit { self.change(faults) }.get()
   }
 
-  /// As `set`, on the loop.
+  /// Does what `set` does; the caller must be on the event loop.
   func change(_ faults: Faults) {
     loop.assertInEventLoop()
     let hearers = state.withLock { state in

@@ -3,15 +3,16 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// Changes faults while a stand-in runs: HTTP on a Unix socket.
+/// An HTTP server on a Unix socket that changes the faults of a running stand-in.
 ///
 /// `GET /faults` shows the faults, `PUT` (or POST) replaces them by those of the body, `DELETE`
-/// ends them all. When the answer arrives, all connections know the new faults.
+/// removes all of them. When the answer arrives, the new faults apply to all connections.
 struct FaultControl: Sendable {
   private let path: String
   private let listener: any Channel
 
-  /// Listens on a socket that only this user may open; an old socket at the path is replaced.
+  /// Listens on a socket that only the process's user may open. An old socket at the path is
+  /// replaced.
   ///
   /// - Parameter lacks: faults that this stand-in does not support.
   init(
@@ -45,13 +46,13 @@ struct FaultControl: Sendable {
   }
 
   func close() async {
-    // Errors do not matter here: the listener may be closed already, and the file may be gone.
+    // Errors are ignored: the listener may be closed already, and the file may be gone.
     _ = try? await listener.close().get()
     unlink(path)
   }
 }
 
-/// One connection of an operator or a test.
+/// Answers the requests of one connection, which an operator or a test has opened.
 private final class FaultHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart

@@ -63,7 +63,7 @@ struct FaultText {
     StandinError(code: .badSetting, message: "the fault \"\(name)\" \(what)", remedy: remedy)
   }
 
-  /// About three years.
+  /// The longest duration that a fault may have: about three years.
   private static let millisecondsMax: Int64 = 100_000_000_000
 
   static func milliseconds(_ text: String) -> Int64? {

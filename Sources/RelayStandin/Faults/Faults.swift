@@ -1,8 +1,9 @@
-/// The faults of a stand-in, until they are replaced. Several faults apply at once.
+/// The faults that a stand-in has until they are replaced. Several faults apply at once.
 ///
-/// Written one on each line or separated by semicolons (``init(_:)``); printed one on each line.
+/// ``init(_:)`` reads faults that stand on lines of their own or are separated by semicolons;
+/// ``text`` prints one fault on each line.
 package struct Faults: Equatable, Sendable {
-  /// Refusals that the request does not cause; the first one that fits a request counts.
+  /// Refusals of requests that need not have an error. A request gets the first one that fits it.
   var answers: [AnswerFault] = []
   /// Delay of every answer, in milliseconds.
   var slow: Int64?
@@ -12,7 +13,7 @@ package struct Faults: Equatable, Sendable {
   var resetEvery: Int?
   /// Every nth request ends its connection by a TCP reset.
   var hangUpEvery: Int?
-  /// Every nth request is not processed, because a GOAWAY precedes it.
+  /// Every nth request is not processed: its connection sends a GOAWAY and accepts no more streams.
   var goawayEvery: Int?
   /// Every connection that is open when the fault begins sends GOAWAY and finishes its streams.
   var saysGoodbye = false
@@ -22,12 +23,12 @@ package struct Faults: Equatable, Sendable {
   var isSilent = false
   /// Connections are accepted, but nothing is read or written on them.
   var isBlackhole = false
-  /// Open connections are reset, and so is every new one.
+  /// Every open connection and every new connection is reset.
   var refuses = false
 
   package init() {}
 
-  /// Reads faults; an empty text means none.
+  /// Reads faults; an empty text means no faults.
   ///
   /// - Throws: ``StandinError`` that names the wrong words and the allowed ones.
   package init(_ text: String) throws(StandinError) {

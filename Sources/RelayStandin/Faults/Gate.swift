@@ -4,7 +4,7 @@ import NIOCore
 /// A handler between the socket and TLS that acts like a broken network: it holds back received or
 /// sent bytes, or ends the connection without notice.
 ///
-/// Confined to the event loop of its channel.
+/// The handler is confined to the event loop of its channel.
 final class Gate: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundIn = ByteBuffer
@@ -42,7 +42,7 @@ final class Gate: ChannelDuplexHandler {
     context.fireChannelActive()
   }
 
-  /// The faults have changed.
+  /// Applies new faults, and forwards the bytes that they no longer hold back.
   func heard(_ faults: Faults) {
     self.faults = faults
     // A handshake that an ended fault held back continues at once.
@@ -55,8 +55,8 @@ final class Gate: ChannelDuplexHandler {
   func reset() {
     guard let context else { return }
     dropHeld()
-    // On the loop the option is set when this returns. If the socket refuses it, the close still
-    // follows.
+    // On the event loop the option is set before `setSoLinger` returns. If the socket refuses the
+    // option, the connection is closed without a reset.
     _ = (context.channel as? any SocketOptionProvider)?.setSoLinger(
       linger(l_onoff: 1, l_linger: 0))
     context.close(promise: nil)
@@ -89,7 +89,7 @@ final class Gate: ChannelDuplexHandler {
   private var holdsReads: Bool { faults.isBlackhole || isHandshakeHeld }
   private var holdsWrites: Bool { faults.isBlackhole || faults.isSilent }
 
-  /// Forwards what the current faults no longer hold back.
+  /// Forwards the bytes that the current faults no longer hold back.
   private func pass() {
     guard let context else { return }
     if !holdsWrites, !held.isEmpty || wantsFlush {

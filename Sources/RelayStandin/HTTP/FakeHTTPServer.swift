@@ -4,8 +4,9 @@ import NIOHTTP2
 import NIOPosix
 import NIOSSL
 
-/// HTTP/2 and HTTP/1.1 over TLS on loopback, in front of a provider. The server listens from its
-/// initialiser on; every request is written to `pushes.jsonl` before it is answered.
+/// A server for HTTP/2 and HTTP/1.1 over TLS on loopback, which hands each request to a provider.
+/// The server listens from its initialiser on; every request is written to `pushes.jsonl` before it
+/// is answered.
 struct FakeHTTPServer: Sendable {
   let port: Int
   private let listener: any Channel
@@ -13,14 +14,14 @@ struct FakeHTTPServer: Sendable {
   private let board: FaultBoard
   private let control: FaultControl?
 
-  /// - Parameter control: the path of a Unix socket where faults are changed; nil = none.
+  /// - Parameter control: the path of a Unix socket where faults are changed; nil means no socket.
   init(
     host: String, port: Int, files: StandinFiles, provider: any FakeProvider, control: String?
   ) async throws(StandinError) {
     let log = try PushLog(path: files.pushes)
     let tls = try APNsStandin.tls(files, protocols: ["h2", "http/1.1"])
     let open = OpenChannels()
-    // One event loop for all connections: requests are judged and logged in one order.
+    // All connections share one event loop, so requests are judged and logged in one order.
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let board = FaultBoard(loop: loop)
     let bootstrap = ServerBootstrap(group: loop)
@@ -35,7 +36,7 @@ struct FakeHTTPServer: Sendable {
           try channel.pipeline.syncOperations.addHandlers(
             gate.value, NIOSSLServerHandler(context: tls))
         }.flatMap {
-          // Both protocols give the stream HTTP/1.1 messages.
+          // With both protocols the stream's handler receives HTTP/1.1 messages.
           channel.configureCommonHTTPServerPipeline { stream in
             stream.eventLoop.makeCompletedFuture {
               try stream.pipeline.syncOperations.addHandler(
@@ -68,7 +69,7 @@ struct FakeHTTPServer: Sendable {
   /// - Throws: ``StandinError`` if the log of requests can no longer be written.
   func run() async throws(StandinError) {
     await withTaskCancellationHandler {
-      // It does not matter if the close fails: the listener is closed either way.
+      // An error of the listener is ignored: the listener is closed either way.
       _ = try? await listener.closeFuture.get()
     } onCancel: {
       listener.close(promise: nil)

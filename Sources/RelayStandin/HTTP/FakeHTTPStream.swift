@@ -2,8 +2,8 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// One HTTP/2 stream or HTTP/1.1 connection: gathers a request, lets the provider judge it, logs it
-/// and answers.
+/// One HTTP/2 stream or HTTP/1.1 connection: gathers a request, lets the provider judge the
+/// request, logs it and answers.
 final class FakeHTTPStream: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
@@ -61,7 +61,7 @@ final class FakeHTTPStream: ChannelInboundHandler {
         ? try provider.answer(request, under: faults) ?? provider.answer(request, at: now) : nil
       try log.append(line: line(request, answer, at: now))
       if hangsUp { return gate.reset() }
-      // HTTP/2 resets the stream; HTTP/1.1 must close the connection.
+      // With HTTP/2 the close resets the stream; HTTP/1.1 can only close the connection.
       if resets { return context.close(promise: nil) }
       guard let answer else { return }
       let delay = max(answer.delaySeconds * 1_000, faults.slow ?? 0)

@@ -3,7 +3,7 @@ import Foundation
 /// Judges the requests of one stand-in, one after another, on one event loop.
 protocol FakeProvider: Sendable {
   /// - Parameter milliseconds: the current time, since 1970.
-  /// - Returns: nil for no answer at all.
+  /// - Returns: the answer; nil if the request gets no answer at all.
   func answer(_ request: PushRequest, at milliseconds: Int64) throws -> FakeProviderAnswer?
   /// The answer that the faults give to a request; nil if no fault fits it.
   func answer(_ request: PushRequest, under faults: Faults) -> FakeProviderAnswer?

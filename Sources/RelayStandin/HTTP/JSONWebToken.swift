@@ -8,7 +8,7 @@ struct JSONWebToken {
   var signed: Data
   var signature: Data
 
-  /// Nil if the text is not such a token.
+  /// Decodes a token; the result is nil if the text is not a JSON Web Token.
   init?(_ text: String) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false).map { String($0) }
     guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]),
@@ -29,7 +29,7 @@ struct JSONWebToken {
     return try? JSONSerialization.jsonObject(with: bytes) as? [String: Any]
   }
 
-  /// Decodes base64url without padding; nil for anything else.
+  /// Decodes base64url without padding; the result is nil for any other text.
   static func base64URL(_ part: String) -> Data? {
     guard !part.isEmpty, !part.contains("="), !part.contains("+"), !part.contains("/") else {
       return nil

@@ -5,7 +5,8 @@ import Foundation
 enum Vapid {
   static let lifeSecondsMax: Int64 = 86_400
 
-  /// Checks an `Authorization` header at `now`, in seconds since 1970; nil if it is valid.
+  /// The refusal of an `Authorization` header at `now`, in seconds since 1970; nil if the header is
+  /// valid.
   static func refusal(_ header: String?, origin: String, at now: Int64) -> FakeProviderAnswer? {
     guard let header, header.lowercased().hasPrefix("vapid ") else {
       return .refused(401, "MissingVapid")
@@ -38,10 +39,10 @@ enum Vapid {
 
 /// The header of an `aes128gcm` message (RFC 8188, section 2.1), in RFC 8291's form.
 struct SealedHeader {
-  /// Nil if the bytes are not such a message, or longer than its one record.
+  /// The result is nil if the bytes are not such a message, or are longer than one record.
   init?(_ body: Data) {
     let bytes = [UInt8](body)
-    // The header, and at least the delimiter and the tag.
+    // A message has the header (86 bytes) and at least the delimiter and the tag (17 bytes).
     guard bytes.count >= 86 + 17, bytes[20] == 65 else { return nil }
     let size = bytes[16..<20].reduce(0) { $0 << 8 | Int($1) }
     guard size >= 18, bytes.count - 86 <= size else { return nil }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A stand-in for a push service on loopback: checks what RFC 8030, 8188, 8291 and 8292 require of
-/// a sender, except the content, which only the browser can decrypt.
+/// A stand-in for a push service on loopback. It checks what RFC 8030, 8188, 8291 and 8292 require
+/// of a sender, except the content, which only the browser can decrypt.
 ///
-/// It listens from its initialiser on; ``run()`` serves until its task is cancelled and must be
-/// called once. Every request is written to `pushes.jsonl`, its body in base64, before it is
-/// answered.
+/// The stand-in listens from its initialiser on; ``run()`` serves until its task is cancelled and
+/// must be called once. Every request is written to `pushes.jsonl`, its body in base64, before the
+/// request is answered.
 package struct WebPushStandin: Sendable {
   /// The port that the stand-in listens on.
   package let port: Int
@@ -13,7 +13,7 @@ package struct WebPushStandin: Sendable {
 
   /// Makes or reads the certificate in the directory, and listens.
   ///
-  /// - Parameter control: the path of a Unix socket where faults are changed; nil = none.
+  /// - Parameter control: the path of a Unix socket where faults are changed; nil means no socket.
   /// - Throws: ``StandinError`` with the item and the remedy.
   package init(
     host: String = "127.0.0.1", port: Int = 0, directory: String, control: String? = nil
@@ -30,12 +30,12 @@ package struct WebPushStandin: Sendable {
   /// - Throws: ``StandinError`` if the log of requests can no longer be written.
   package func run() async throws(StandinError) { try await server.run() }
 
-  /// Replaces the current faults by these.
+  /// Replaces the current faults by `faults`.
   package func set(_ faults: Faults) async throws { try await server.set(faults) }
 }
 
-/// The rules. `/push/` and a name is a subscription's endpoint. A name that begins with one of the
-/// words of ``DeviceBehavior`` is treated accordingly.
+/// The rules of a push service. The path of a subscription's endpoint is `/push/` and a name. A
+/// name that begins with one of the words of ``DeviceBehavior`` is treated accordingly.
 struct FakePushService: FakeProvider {
   func answer(_ request: PushRequest, at milliseconds: Int64) throws -> FakeProviderAnswer? {
     if let refusal = refusal(request, at: milliseconds / 1_000) { return refusal }
