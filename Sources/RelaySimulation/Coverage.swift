@@ -12,7 +12,8 @@ package struct Coverage: Sendable {
     }
   }
 
-  /// Why no world reaches a branch. Tests of the coordinator reach these branches.
+  /// For each branch that no world reaches, the reason. Tests of the coordinator reach these
+  /// branches.
   private static let reasons: [Branch: String] = [
     .valuesLeftOut: "messages carry no large values, since no subscription asks for one",
     .trimmedInParts: "a world has fewer old rows than one trim removes",
@@ -25,7 +26,7 @@ package struct Coverage: Sendable {
     Branch.allCases.filter { seeds[$0] == nil && Self.reasons[$0] == nil }.map { "\($0)" }
   }
 
-  /// A summary for people.
+  /// A printed summary: the branches with the number of seeds that reached them, and the others.
   package var lines: [String] {
     let all = Branch.allCases
     let reached = all.filter { seeds[$0] != nil }

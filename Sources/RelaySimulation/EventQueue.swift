@@ -1,7 +1,7 @@
 import HeapModule
 import RelayCore
 
-/// Coming events in order of (instant, sequence). This order alone defines the world's time.
+/// The events to come, in order of (instant, sequence). This order alone defines the world's time.
 struct EventQueue<Event> {
   private struct Item: Comparable {
     var at: Instant
@@ -59,9 +59,9 @@ enum WorldEvent {
 /// The reply that a requester receives.
 enum Reply {
   case answers([Answer])
-  /// The relay is full, draining or down: it took nothing.
+  /// The relay cannot take or finish the request now; the sender tries again.
   case unavailable
-  /// The relay will never take the request.
+  /// The request is too large, so the relay will never take it.
   case tooLarge
 }
 
@@ -69,6 +69,6 @@ enum Reply {
 struct PushTaken {
   var attempt: PushAttempt
   var text: PushText
-  /// The partition had stepped all facts up to this one when the payload was made.
+  /// The last fact that the partition had stepped when the payload was made.
   var stepped: Ordinal
 }

@@ -1,4 +1,4 @@
-/// The promises of the design with their numbers; a checker is named after its promise.
+/// The promises of the design, with their numbers.
 package enum Invariant: String, CaseIterable, Sendable {
   case nothingAcknowledgedIsLost = "P1"
   case catchUpIsWhole = "P2"

@@ -1,5 +1,5 @@
-/// One planted bug in the simulated shell, store or world (never in the core). If the checkers do
-/// not find it, they check nothing.
+/// One planted bug in the simulated shell, store or world (never in the core). The checkers must
+/// find it; if they do not, they are too weak to find a bug in the core.
 package enum Mutant: String, CaseIterable, Sendable {
   /// The shell answers before the journal is durable.
   case answersEarly
@@ -13,7 +13,7 @@ package enum Mutant: String, CaseIterable, Sendable {
   case dropsPushes
   /// The daemon hands each push to the provider twice.
   case pushesTwice
-  /// A restart forgets the budgets that were spent.
+  /// A restart loses the budgets that devices have spent.
   case forgetsBudgets
   /// The shell drops the author of a change.
   case forgetsAuthors
@@ -27,9 +27,9 @@ package enum Mutant: String, CaseIterable, Sendable {
   case countsTwice
   /// The facts of one request are journalled separately.
   case tearsRequests
-  /// One commit holds all waiting facts, without a bound.
+  /// A commit ignores the bound that the plan sets, and holds more facts.
   case commitsEverything
-  /// The store refuses a commit that is too large as if only room were missing.
+  /// The store reports a commit that is too large as a commit for which it has no room now.
   case triesForEver
   /// A start trusts the wall clock.
   case believesClocks

@@ -1,7 +1,8 @@
 import RelayCore
 
 extension Plan {
-  /// Removes all loads, as if the seed had chosen none: a fault without a load is found sooner.
+  /// Removes all loads, as if the seed had chosen none: without loads a planted bug is found
+  /// sooner.
   mutating func dropLoads() {
     let settings = RelaySettings()
     work = WorkBounds()
@@ -12,9 +13,9 @@ extension Plan {
     commitBytes = .max
   }
 
-  /// Chooses loads with random numbers of its own: requests of many changes, large records, many
-  /// subscribers, a store that takes no large commit, a wall clock that is far off, and bounds that
-  /// a small world reaches.
+  /// Chooses loads with a random generator of its own: requests of many changes, large records,
+  /// many subscribers, a store that takes no large commit, a wall clock that is far off, and bounds
+  /// that a small world reaches.
   mutating func chooseLoads(_ seed: UInt64) {
     var draw = SeededRandom(seed: seed ^ 0x6c6c)
     guard draw.below(2) == 0 else { return }

@@ -1,7 +1,7 @@
 import RelayCore
 
-/// What one seed chooses: topology, workload, limits and fault rates. Each seed switches some
-/// operations off (swarm), so that rare orders of the others occur more often.
+/// The choices of one seed: topology, workload, limits and fault rates. Each seed switches some
+/// operations off (swarm testing), so that rare orders of the other operations occur more often.
 struct Plan: Sendable {
   var users = 3
   var homes = 2
@@ -10,7 +10,7 @@ struct Plan: Sendable {
   var recordNames = 3
   var changes = 40
   var clientActs = 40
-  /// How long the world has faults.
+  /// How long faults occur in the world.
   var unkind = Span.minutes(5)
   var limits = Limits()
   var policy = WakePolicy()
@@ -18,25 +18,28 @@ struct Plan: Sendable {
   var inboxMax = 1_000
   /// The longest time that a fold takes.
   var foldTime = Span(milliseconds: 80)
-  /// The bytes that the store takes in one commit.
+  /// The most bytes that the store takes in one commit.
   var commitBytes = Int.max
-  /// How much the relay does at once, and how much it accepts.
+  /// The bounds on the work of one turn, commit or fold; the next three values are further limits.
   var work = WorkBounds()
   var journalTailMax = RelaySettings().journalTailMax
   var entriesUncutMax = RelaySettings().entriesUncutMax
   var answerWithin = RelaySettings().answerWithin
-  /// How many of a thousand requests have several changes, and how many more one has at most.
+  /// How many of a thousand requests have several changes, and how many further changes such a
+  /// request has at most.
   var batches = 0
   var batchMax = 1
-  /// How many of a thousand records have a large value, and how many bytes it has at most.
+  /// How many of a thousand records have a large value, and how many bytes such a value has at
+  /// most.
   var largeRecords = 0
   var largestValue = 1
   /// How many users without a phone subscribe to public records.
   var crowd = 0
-  /// How many of a thousand starts have a wall clock that is far off.
+  /// How many of a thousand starts of the daemon have a wall clock that is far off.
   var wrongClocks = 0
 
-  /// The following rates are of a thousand.
+  /// How many of a thousand commits find a full store. The rates below are of a thousand too,
+  /// except `restores` (0 or 1), `trims` (the more, the more often) and `courierVisits` (a number).
   var commitFull = 0
   var commitUnknown = 0
   var foldFull = 0
@@ -44,7 +47,7 @@ struct Plan: Sendable {
   var crash = 0
   var restores = 0
   var trims = 0
-  /// Clean stops.
+  /// Four clean stops are possible: how many of a thousand such stops take place.
   var stops = 0
   var answerLost = 0
   var repeats = 0
@@ -60,12 +63,14 @@ struct Plan: Sendable {
   var zoneEnds = 0
   var publicChanges = 0
   var defaultZone = 0
-  /// Of a thousand changes, those that carry a number; and of a thousand of these, the lost ones.
+  /// How many of a thousand changes carry a number, and how many of a thousand such changes are
+  /// lost.
   var numbered = 0
   var numbersLost = 0
   /// How long a numbered change may be delayed.
   var disorder = Span(milliseconds: 20)
-  /// Visits to the courier, phones that have only the courier, and answers that are lost.
+  /// How many visits to the courier are made. The other three are of a thousand: phones that have
+  /// only the courier, connections that break during a wake, and background wakes that are lost.
   var courierVisits = 0
   var courierOnly = 0
   var courierBreaks = 0
@@ -106,8 +111,9 @@ struct Plan: Sendable {
     chooseLoads(seed)
   }
 
-  /// Uses random numbers of its own. The threshold and the rates are low, because a world has few
-  /// users: with the lowest ones every change is hot, and its slots are far apart.
+  /// Chooses the smearing with a random generator of its own. The threshold and the rates are low,
+  /// because a world has few users: with the lowest values every change is hot, and the slots are
+  /// far apart.
   private mutating func chooseSmearing(_ seed: UInt64) {
     var draw = SeededRandom(seed: seed ^ 0x5353)
     guard draw.below(2) == 0 else { return }
@@ -117,7 +123,8 @@ struct Plan: Sendable {
     fetchCapacity = draw.pick([0, 2, 1_000])
   }
 
-  /// Uses random numbers of its own, so that the seed's other choices stay the same.
+  /// Chooses the mode and the pruning with a random generator of its own, so that the seed's other
+  /// choices stay the same.
   private mutating func chooseWakes(_ seed: UInt64) {
     var draw = SeededRandom(seed: seed ^ 0x7a7a)
     if draw.below(3) == 0 { policy.mode = .adaptive }
@@ -129,14 +136,15 @@ struct Plan: Sendable {
     policy.pruning.quarantineMax = .minutes(draw.pick([1, 5]))
   }
 
-  /// Uses random numbers of its own. Most values are short, because most worlds last less than
-  /// three days.
+  /// Chooses `silentAfter` with a random generator of its own. Most values are short, because most
+  /// worlds last less than three days.
   private mutating func chooseSilence(_ seed: UInt64) {
     var draw = SeededRandom(seed: seed ^ 0x5a5a)
     policy.silentAfter = draw.pick([.seconds(1), .minutes(1), .minutes(20), .days(3)])
   }
 
-  /// Uses random numbers of its own, so that the seed's other choices stay the same.
+  /// Chooses the use of the courier with a random generator of its own, so that the seed's other
+  /// choices stay the same.
   private mutating func chooseCourier(_ seed: UInt64) {
     var draw = SeededRandom(seed: seed ^ 0x4343)
     guard draw.below(2) == 0 else { return }
@@ -147,7 +155,8 @@ struct Plan: Sendable {
     policy.courierGrace = draw.pick([Span(milliseconds: 200), .seconds(5), .minutes(2)])
   }
 
-  /// Uses random numbers of its own, so that the seed's other choices stay the same.
+  /// Chooses the numbering of changes with a random generator of its own, so that the seed's other
+  /// choices stay the same.
   private mutating func chooseNumbers(_ seed: UInt64) {
     var draw = SeededRandom(seed: seed ^ 0x4e4e)
     guard draw.below(2) == 0 else { return }
@@ -181,7 +190,7 @@ struct Plan: Sendable {
     if draw.below(2) == 0 { policy.rewake = [.seconds(5), .minutes(2), .minutes(20)] }
   }
 
-  /// Zero in half of all cases, else a random rate up to `most`.
+  /// A random rate: zero in half of all cases, otherwise up to `most`.
   private func rate(_ draw: inout SeededRandom, _ most: Int) -> Int {
     draw.below(2) == 0 ? 0 : 1 + draw.below(most)
   }
@@ -237,7 +246,7 @@ struct Plan: Sendable {
     return settings
   }
 
-  /// From now on no fault occurs: every call works at the first try.
+  /// Ends all faults: from now on every call works at the first try.
   mutating func calm() {
     for rate in Self.faults { self[keyPath: rate] = 0 }
   }
@@ -252,7 +261,7 @@ struct Plan: Sendable {
     ]
   }
 
-  /// Switches on the conditions that a planted bug needs to show.
+  /// Sets the conditions under which the checkers can find a planted bug.
   mutating func ripen(for mutant: Mutant) {
     (numbered, courierVisits, courierOnly) = (0, 0, 0)
     dropLoads()

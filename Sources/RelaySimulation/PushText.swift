@@ -1,10 +1,10 @@
 import RelayCore
 
-/// The contents of a payload, as a client reads it.
+/// The contents of a payload, as a client reads the payload.
 struct PushText {
   var wake: UInt32 = 0
   var zones: [ZoneRef] = []
-  /// The zones that must not be fetched before `notBefore` (in seconds).
+  /// The zones that must not be fetched before `notBefore` (in seconds since 1970).
   var waiting: [ZoneRef] = []
   var notBefore: Int64?
   var hasQuery = false
@@ -20,7 +20,7 @@ struct PushText {
     var database: Database
   }
 
-  /// Nil if the payload is not the JSON of a push.
+  /// Parses a payload; the result is nil if the payload is not the JSON of a push.
   init?(_ payload: [UInt8]) {
     var reader = PushReader(bytes: payload)
     guard let root = reader.value(), reader.isAtEnd, let zr = root["zr"], let ck = root["ck"],

@@ -13,7 +13,7 @@ package struct SeededRandom: RandomNumberGenerator, Sendable {
     return word ^ word >> 31
   }
 
-  /// From 0 to `bound` - 1; fast, and uniform enough for a simulation.
+  /// A number from 0 to `bound` - 1; fast, and uniform enough for a simulation.
   mutating func below(_ bound: Int) -> Int { Int(next() >> 33) % bound }
   mutating func from(_ range: ClosedRange<Int>) -> Int {
     range.lowerBound + below(range.upperBound - range.lowerBound + 1)
@@ -23,6 +23,6 @@ package struct SeededRandom: RandomNumberGenerator, Sendable {
 }
 
 extension SeededRandom {
-  /// The generator's state, which reading does not change: part of a run's digest.
+  /// The generator's state, as a part of a run's digest. Reading it draws no number.
   var peek: UInt64 { state }
 }

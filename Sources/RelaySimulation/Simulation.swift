@@ -15,7 +15,7 @@ package enum Simulation {
     init(seed: UInt64) { self.seed = seed }
   }
 
-  /// Runs one seed's history, from an empty store to rest.
+  /// Runs one seed's history, from an empty store until the relay is at rest.
   ///
   /// - Parameters:
   ///   - mutant: a bug that the checkers must find.

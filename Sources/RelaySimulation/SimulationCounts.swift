@@ -1,6 +1,7 @@
 import RelayCore
 
-/// How often each event happened: a simulation without faults proves nothing.
+/// How often each event happened. The counts show whether a run met faults; a run without faults
+/// proves nothing.
 package struct SimulationCounts: Sendable {
   package enum Event: String, CaseIterable, Sendable {
     case facts, changes, duplicates, slices, displaced, folds, crashes, restores, stops, trimmed
@@ -10,13 +11,13 @@ package struct SimulationCounts: Sendable {
     /// Pushes that were taken back before they left.
     case recalls
     case refusals, numbered, ticks
-    /// Late changes that a higher number had settled.
+    /// Late changes without effect, because a higher number had settled the same subject.
     case settled
-    /// Zones with a gap at the end, counted by reader.
+    /// Zones with a gap at the end, counted once for each reader.
     case gaps
-    /// Polls and streams, and the wakes that they carried.
+    /// Courier polls and streams, and the wakes handed to them.
     case connections, told
-    /// Pushes that name a zone to wait for.
+    /// Pushes that tell a device to wait before it fetches a zone.
     case waits
     /// Feedback items in the store at the end, and the silences among them.
     case feedback, silences

@@ -1,15 +1,17 @@
 import RelayCore
 
 /// The expected state of the world, computed without merging, paging or crashes: every durable fact
-/// is applied one by one to plain dictionaries. The oracle of P1, P2, P4, P5, P8 and P9.
+/// is applied one by one to plain dictionaries. Checks of P1, P2, P4, P5, P8 and P9 compare the
+/// relay with this model.
 struct Model {
   struct Zone {
     var isAlive = false
     var records: [String: String?] = [:]
     var grants: Set<UserID> = []
-    /// Counts grants, revocations and ends: two equal counts mean that none happened in between.
+    /// How many grants, revocations and ends the zone has had. Two equal counts mean that none of
+    /// these happened in between.
     var turns = 0
-    /// Every record reported since the zone's feed was cleared, deleted ones included.
+    /// Every record reported since the zone last ended, deleted records included.
     var known: Set<String> = []
   }
 
@@ -40,16 +42,17 @@ struct Model {
   private(set) var shared: [UserID: Set<ZoneID>] = [:]
   private(set) var subscriptions: [UserID: [Held]] = [:]
   private(set) var notifications: [UserID: [Subject: Logged]] = [:]
-  /// The positions in its zone's and its owner's feeds at which each accepted change must appear.
+  /// For each accepted change, the feeds and positions at which the change must appear.
   private(set) var shownAt: [UInt64: [(FeedKey, Position)]] = [:]
   private(set) var authors: [Identifier: Change.Author] = [:]
-  /// The change that last granted or ended a user's share.
+  /// For each share, the fingerprint of the change that last granted or ended the share.
   private(set) var lastWord: [WorldObserver.Share: UInt64] = [:]
   private(set) var withdrawn: [Withdrawn: Ordinal] = [:]
-  /// Users whose notifications depend on the order of slices; these are not compared exactly.
+  /// Users whose notifications depend on the order of slices; the checkers do not compare these
+  /// notifications.
   private(set) var fuzzy: Set<UserID> = []
   private(set) var numbers: [ZoneID: Numbers] = [:]
-  /// How many late changes had no effect, because a newer change had settled their subject.
+  /// How many late changes had no effect, because a higher number had settled the same subject.
   private(set) var settled = 0
   private var heard: [PartitionID: [Hearing: Position]] = [:]
 
@@ -58,7 +61,8 @@ struct Model {
     self.limits = limits
   }
 
-  /// - Parameter isFanningOut: slices of an earlier change are still to come in this partition.
+  /// - Parameter isFanningOut: true if slices of an earlier change are still to come in this
+  ///   partition.
   mutating func apply(_ row: JournalEntry, isFanningOut: Bool) {
     switch row.fact {
     case .change(let change): take(change, row, isFanningOut)
@@ -154,12 +158,12 @@ struct Model {
     zones[change.zone] = zone
   }
 
-  /// Applies a change at once to users of the partition that takes it.
+  /// Applies a change at once to users of the partition that took the change.
   private mutating func hearHere(_ change: Change, _ row: JournalEntry, _ isFanningOut: Bool) {
     hear(change, row, isFanningOut)
   }
 
-  /// Applies a change in a partition where its participants or public subscribers live.
+  /// Applies a change to the zone's participants, or to the public subscribers, of one partition.
   private mutating func hear(_ change: Change, _ row: JournalEntry, _ isFanningOut: Bool) {
     func lives(_ user: UserID) -> Bool { PartitionID.home(of: user, in: scope) == row.partition }
     if change.database == .public {

@@ -1,7 +1,7 @@
 import RelayCore
 
-/// The expected meaning of one zone's numbers, computed without any bound: every number received,
-/// and for each subject the highest one.
+/// The expected state of one zone's number spaces, computed without any bound: which numbers are
+/// missing, and for each subject the highest number received.
 struct Numbers {
   struct Space {
     var highest: Int64

@@ -1,7 +1,7 @@
 import RelayCore
 import RelayMemory
 
-/// Checks at every push, page, fold and step.
+/// The checks that run at every push, page, fold and step.
 extension World {
   func check(_ attempt: PushAttempt, _ text: PushText) throws {
     let key = attempt.device
@@ -60,7 +60,7 @@ extension World {
     }
   }
 
-  /// P5: the subject that an alert shows is among those that it names, or the device knows it.
+  /// P5: an alert names the subject that it shows, or the device was told of that subject before.
   private func checkNamed(_ attempt: PushAttempt, _ text: PushText) throws {
     guard attempt.intent == .alert, let shown = text.shown, !text.isMore,
       !observer.acknowledging.contains(attempt.device)
@@ -109,7 +109,7 @@ extension World {
     }
   }
 
-  /// P4: a push names a zone only when its notification is in the store.
+  /// P4: a push names a zone only when a notification of that zone is in the store.
   private func checkDurable(_ text: PushText, _ key: DeviceKey) throws {
     if plan.limits.notificationsPerUser < 100 || observer.hasTrimmed { return }
     let feed = FeedKey(scope: World.scope, kind: .notifications(key.user))
@@ -159,7 +159,7 @@ extension World {
     }
   }
 
-  /// P3: a reader that was caught up gets no end of a subject that it never held.
+  /// P3: a reader that was caught up gets no deletion of a subject that the reader never held.
   func checkMinimal(_ page: Page, _ reader: SimulatedDaemon.Reader) throws {
     var seen: Set<Subject> = []
     for entry in page.entries {
@@ -180,7 +180,7 @@ extension World {
     }
   }
 
-  /// P6, P11: the stored state of a device is bounded, whatever happened.
+  /// P6, P11: the stored state of a device is bounded, whatever has happened.
   func checkBounds(_ cut: Cut) throws {
     for row in cut.partitions.lazy.flatMap(\.devices) {
       let pending = row.lane.pending
@@ -195,7 +195,7 @@ extension World {
     }
   }
 
-  /// P12 and the inbox's bound, after every input.
+  /// Checks P12 and the bound of the inbox, after every input.
   func checkLedger() throws {
     guard let daemon else { return }
     if daemon.taken > plan.inboxMax {

@@ -1,7 +1,7 @@
 import RelayCore
 import RelayMemory
 
-/// Checks after the faults have stopped and time has passed: everything must be as promised.
+/// The checks after the faults have stopped and time has passed: all state must be as promised.
 extension World {
   func checkTheEnd() throws {
     guard let daemon else {
@@ -147,7 +147,8 @@ extension World {
         let since = observer.since[key], isReachable(device)
       else { continue }
       var told = observer.told[key] ?? WorldObserver.Told()
-      // Alerts were replaced, and the replacing ones withdrawn: the next wake tells the device.
+      // Newer alerts replaced others and were then withdrawn. The next wake will report the loss,
+      // so the check counts the lost alerts as told.
       if device.lane.pending.lostAlerts { told.lostAlerts = Ordinal(.max) }
       let feed = FeedKey(scope: World.scope, kind: .notifications(key.user))
       let entries = (store.feeds[feed]?.rows ?? [:]).values.map(\.entry)
@@ -168,7 +169,7 @@ extension World {
     }
   }
 
-  /// A device that has only the courier and does not connect to it cannot be reached.
+  /// Whether the device can be reached. A device that has only the courier must be connected to it.
   private func isReachable(_ device: DeviceRow) -> Bool {
     device.address.transport != .courier || clients.contains { $0.line?.key == device.key }
   }
@@ -184,8 +185,9 @@ extension World {
     return marks.contains { (model.withdrawn[$0] ?? .zero) >= position.ordinal }
   }
 
-  /// A background wake names the zone or carries `q` or `m`; an alert shows its subject. The kind
-  /// depends on the subscription at that time, so either counts.
+  /// Whether the device was told of the entry. A background wake names the zone or carries `q` or
+  /// `m`; an alert shows its subject. The subscription at that time decides which of the two is
+  /// sent, so the check accepts either.
   private func isTold(
     _ entry: Entry, _ detail: NotificationDetail, _ told: WorldObserver.Told, _ ordinal: Ordinal
   ) -> Bool {

@@ -1,6 +1,6 @@
 import RelayCore
 
-/// Feedback for the apps' servers agrees with the tables, whatever crashes came in between.
+/// The checks that feedback for the apps' servers agrees with the tables, also after crashes.
 extension World {
   /// P5: a device is out of reach only for a recorded reason, and feedback reports the reason once.
   func checkFeedback(_ tables: PartitionTables) throws {

@@ -1,6 +1,6 @@
 import RelayCore
 
-/// What the checkers remember of the world besides the model.
+/// The state that the checkers keep of the world besides the model.
 struct WorldObserver {
   struct Share: Hashable {
     var zone: ZoneID
@@ -13,16 +13,17 @@ struct WorldObserver {
     var subscription: String?
   }
 
-  /// What pushes and pages told a device, and up to which fact.
+  /// What pushes and pages have told a device: for each subject, the last fact that was told.
   struct Told {
     var zones: [PushText.ZoneRef: Ordinal] = [:]
     var query = Ordinal.zero
     var many = Ordinal.zero
     var alerts: [String: Ordinal] = [:]
-    /// Set when a wake said that alerts were replaced.
+    /// The last fact covered by a wake that reported replaced alerts.
     var lostAlerts = Ordinal.zero
     var notifications = Position.zero
-    /// What courier alerts named in addition; it counts as told when the device acknowledges them.
+    /// For each courier alert, by its wake number, the further subjects that the alert named. They
+    /// count as told once the device acknowledges the wake.
     var beside: [UInt32: (text: PushText, ordinal: Ordinal)] = [:]
 
     mutating func tell(_ text: PushText, _ ordinal: Ordinal) {
@@ -35,10 +36,10 @@ struct WorldObserver {
   /// For each feed, the position that a read beginning now must at least reach (P4).
   private(set) var shown: [FeedKey: Position] = [:]
   private(set) var accepted: [UInt64] = []
-  /// Shares whose end was answered, and shares whose beginning was answered (P9).
+  /// Shares whose end the relay has answered, and shares whose beginning it has answered (P9).
   var answered = (ended: Set<Share>(), begun: Set<Share>())
   private(set) var inFlight: [DeviceKey: PushAttempt.ID] = [:]
-  /// Devices that a push reached in an environment since they registered, in this life.
+  /// Devices that a push has reached since their last registration, in this life of the daemon.
   private(set) var found: Set<DeviceKey> = []
   private var renewed: Set<DeviceKey> = []
   private(set) var attempts: [DeviceKey: [(at: Instant, intent: Push.Intent)]] = [:]
@@ -48,19 +49,21 @@ struct WorldObserver {
   /// The fact with which a device's present lane began.
   private(set) var since: [DeviceKey: Ordinal] = [:]
   private(set) var retired: Set<DeviceKey> = []
-  /// Alerts that the courier took in this life; these must not be shown again.
+  /// Alerts that the courier delivered in this life of the daemon; no push may show them again.
   private var shownAlerts: Set<ShownAlert> = []
   private var registrations: [DeviceKey: Ordinal] = [:]
   /// How many registrations of a device were stepped and not answered yet.
   private var unanswered: [DeviceKey: Int] = [:]
-  /// The newest registration of each address and its time; nil in a tie.
+  /// For each address, the device that registered it last, and when. The device is nil if two
+  /// devices registered it at the same time.
   private var claims: [Address: (key: DeviceKey?, at: Instant)] = [:]
-  /// The device that holds an address by an answered registration, if no registration followed it.
+  /// For each address, the device that holds it by an answered registration which no other
+  /// registration has followed.
   private(set) var owners: [Address: DeviceKey] = [:]
   var crashes: [Instant] = []
   /// The times at which the relay's time caught up with the clock.
   var corrections: [Instant] = []
-  /// The ledgers as last printed for people.
+  /// The ledgers as last printed in a trace.
   var ledgers: [PartitionID: Ledger] = [:]
   /// Set when a trim has removed old rows from the store.
   var hasTrimmed = false
@@ -74,7 +77,7 @@ struct WorldObserver {
     (inFlight, shownAlerts, found) = ([:], [], [])
   }
 
-  /// A restore undoes answered facts, and no client is told. The checks of devices begin anew.
+  /// A restore undoes answered facts, and no client is notified. The checks of devices begin anew.
   mutating func restored(_ store: SimulatedStore) {
     (shown, accepted, answered) = ([:], [], ([], []))
     (attempts, told, claims, owners, unanswered) = ([:], [:], [:], [:], [:])
@@ -83,7 +86,8 @@ struct WorldObserver {
     retired = Set(since.keys)
   }
 
-  /// A change was answered: P1 holds from here on, and P4 for reads that begin from here on.
+  /// Records that a change was answered. From now on the checkers expect P1 for the change, and P4
+  /// for each read that begins.
   mutating func accepted(_ change: Change, _ model: Model) throws {
     guard model.fingerprints.contains(change.fingerprint) else {
       throw InvariantViolation(
@@ -93,7 +97,8 @@ struct WorldObserver {
     for (feed, position) in model.shownAt[change.fingerprint] ?? [] {
       shown[feed] = max(shown[feed] ?? .zero, position)
     }
-    // Later facts about a share may be durable and not answered yet; nothing is promised then.
+    // Later facts about a share may be durable and not answered yet. Until they are answered, the
+    // relay promises nothing about the share.
     switch change.event {
     case .granted(let user):
       let share = Share(zone: change.zone, user: user)
@@ -129,7 +134,8 @@ struct WorldObserver {
       if since[key] == nil { (attempts[key], inFlight[key], told[key]) = (nil, nil, nil) }
       if since[key] == nil || retired.contains(key) {
         since[key] = row.ordinal
-        // The device may have replaced a dead registration, which takes its budget with it.
+        // The device may replace a retired registration of the same user, whose budget the relay
+        // drops.
         for dead in retired where dead.user == key.user && dead.scope == key.scope && dead != key {
           attempts[dead] = nil
         }
@@ -156,7 +162,7 @@ struct WorldObserver {
     let isTie = claims[address].map { $0.at == at && $0.key != key } ?? false
     claims[address] = (isTie ? nil : key, at)
     if owners[address] != key { owners[address] = nil }
-    // A device that registers another address gives up its former one.
+    // A device that registers another address gives up its former address.
     for (other, claim) in claims where claim.key == key && other != address {
       (claims[other], owners[other]) = (nil, nil)
     }
@@ -166,7 +172,8 @@ struct WorldObserver {
   /// of any address.
   mutating func recovered() { (claims, owners, unanswered) = ([:], [:], [:]) }
 
-  /// The registration was answered: from here on only this device holds the address (P9).
+  /// Records that the registration was answered: from now on only this device holds the address
+  /// (P9).
   mutating func registered(_ key: DeviceKey, at address: Address) {
     unanswered[key, default: 1] -= 1
     let place = address.place
@@ -181,11 +188,13 @@ struct WorldObserver {
   }
 
   mutating func ended(_ attempt: PushAttempt, _ verdict: Verdict) {
-    // A verdict on an earlier device of the same name says nothing about this one.
+    // Only the attempt in flight belongs to the present registration: an older attempt was made for
+    // a registration that has ended.
     let isCurrent = inFlight[attempt.device] == attempt.id
     if isCurrent {
       inFlight[attempt.device] = nil
-      // The provider refused the relay and the device got no push, so no budget counts the attempt.
+      // The provider refused the relay, or the relay took the push back. The device got no push, so
+      // no budget counts the attempt.
       if verdict.isRoutes || verdict.isRecalled, attempt.route.transport != .courier {
         _ = attempts[attempt.device]?.popLast()
       }
@@ -246,7 +255,8 @@ struct WorldObserver {
     return "\(subscription ?? "")|\(zone ?? "")|\(record ?? "")"
   }
 
-  /// The device has handled this wake and all that it named, whatever happened to earlier wakes.
+  /// Records that the device has handled this wake and everything that the wake named, even if the
+  /// device missed earlier wakes.
   mutating func acknowledged(wake: UInt32, by key: DeviceKey) {
     acknowledging.insert(key)
     guard var told = told[key], let beside = told.beside.removeValue(forKey: wake) else { return }
@@ -262,7 +272,7 @@ struct WorldObserver {
 
   mutating func acknowledged(_ zone: PushText.ZoneRef, _ key: DeviceKey, before: Ordinal) {
     acknowledging.insert(key)
-    // A forwarded change that is not stepped there yet will pend after its step.
+    // A forwarded change that the user's partition has not stepped yet will pend after its step.
     told[key, default: Told()].zones[zone] = max(told[key]?.zones[zone] ?? .zero, before)
   }
 }

@@ -1,18 +1,18 @@
 import RelayCore
 
-/// One phone with its app, as far as it is known outside Apple: online or not, in use or not, with
-/// a hidden allowance of background runs that depends on its use.
+/// A model of one phone and its app: online or not, in use or not, with a hidden allowance of
+/// background runs that depends on the use of the app.
 ///
-/// Apple documents: two or three background pushes an hour, the excess delayed or dropped; none for
-/// an app that was force-quit, until the user opens it; for an offline phone only the newest push
-/// is kept.
+/// The model follows what Apple documents. A phone gets two or three background pushes an hour;
+/// more pushes are delayed or dropped. An app that was force-quit gets none until the user opens
+/// it. For an offline phone only the newest push is kept.
 struct Phone {
   /// What happens to a push that Apple took.
   enum Arrival: Hashable {
     /// The app runs and fetches after the span.
     case runs(after: Span)
-    /// The push waits for the phone or for its allowance, and replaces a push that waited there
-    /// before.
+    /// The push waits for the phone or for its allowance, and replaces a push that waited before.
+    /// `until` is the time of the next check; nil if no check must be scheduled.
     case waits(until: Instant?)
     /// The app never receives the push.
     case dropped
@@ -32,7 +32,7 @@ struct Phone {
   private(set) var isStored = false
   private(set) var isHeld = false
   /// What the phone may still spend on background runs, as of `allowanceAt`. One run costs `run`.
-  /// Each millisecond adds `Traits.perHour`, or twice as much in the hour after the app was opened.
+  /// Each millisecond adds `Traits.perHour`, or twice as much in the hour after the app's last use.
   private var allowance: Int64
   private var allowanceAt: Instant
   private var lastOpen: Instant
@@ -40,7 +40,7 @@ struct Phone {
   private var reached = Span.zero
   private var countedTo: Instant
   /// `habits` decides what happens to the phone without pushes, and `luck` what happens to pushes.
-  /// The two are separate so that the habits are the same under any rule.
+  /// The two are separate so that the habits are the same under every rule.
   var habits: SeededRandom
   var luck: SeededRandom
   var fetchedTo: FeedCursor?
@@ -52,11 +52,11 @@ struct Phone {
     /// Background runs an hour, in thousandths; hidden from the relay.
     var perHour: Int64
     var isOffAtNight: Bool
-    /// Openings that end with a force-quit, of a thousand.
+    /// How many of a thousand openings end with a force-quit.
     var quits: Int
     /// The average time between two losses of the network.
     var absences: Span
-    /// The time at which the owner goes to sleep, and for how long.
+    /// The time of day at which the owner goes to sleep, and for how long the owner sleeps.
     var bedtime: Span
     var sleep: Span
 
@@ -97,8 +97,8 @@ struct Phone {
   /// Whether a push could make the app run, apart from the allowance.
   var isReachable: Bool { isInstalled && isOnline && !isQuit }
 
-  /// How long the phone could be reached since the season began. Freshness is counted on this
-  /// clock.
+  /// How long the phone could be reached since the season began. The freshness of a fetch is
+  /// measured in this time.
   mutating func reached(at now: Instant) -> Span {
     if isReachable { reached = reached + (now - countedTo) }
     countedTo = now
@@ -110,7 +110,7 @@ struct Phone {
 
   // MARK: Pushes
 
-  /// Apple receives a push for the phone.
+  /// Decides what happens to a push that has reached Apple for the phone.
   mutating func arrive(at now: Instant) -> Arrival {
     guard isInstalled else { return .dropped }
     guard isOnline else {
@@ -129,7 +129,8 @@ struct Phone {
     return .waits(until: isHeld ? nil : now + untilAllowed)
   }
 
-  /// Releases the push that waits on the phone, if no other event has made the app run.
+  /// Delivers the push that waits on the phone, if the allowance suffices. The result is nil if no
+  /// push waits or the phone cannot be reached.
   mutating func release(at now: Instant) -> Arrival? {
     guard isHeld, isInstalled, isOnline, !isQuit else { return nil }
     refill(at: now)
@@ -139,7 +140,7 @@ struct Phone {
     return .runs(after: seconds(1...20))
   }
 
-  /// The rate of the allowance, doubled for an app in use.
+  /// The rate at which the allowance grows, doubled for an hour after the app's last use.
   private func rate(at now: Instant) -> Int64 {
     now - lastOpen < .hours(1) ? traits.perHour * 2 : traits.perHour
   }
@@ -173,7 +174,7 @@ struct Phone {
     (isOpen, isQuit, lastOpen) = (false, isSwiped, now)
   }
 
-  /// The phone loses or finds the network.
+  /// Records that the phone loses or finds the network.
   ///
   /// - Returns: true if a stored push arrives with the network.
   mutating func move(isAway: Bool, at now: Instant) -> Bool {

@@ -1,4 +1,4 @@
-/// Thirty virtual days, to check promises or to measure rules.
+/// A season: thirty virtual days, to check promises or to compare rules.
 package enum Season {
   /// Planted bugs that a season's checkers find.
   package static let plants: [Mutant] = [
@@ -14,7 +14,7 @@ package enum Season {
 
   /// Runs one seed's small season, with traffic, rule and faults that the seed chooses.
   ///
-  /// - Parameter mutant: a bug that the checkers must find: P5, P6, P7 or P12.
+  /// - Parameter mutant: a bug that the checkers of P5, P6, P7 or P12 must find.
   package static func run(
     seed: UInt64, mutant: Mutant? = nil, days: Int = 30
   ) -> Outcome {
@@ -24,7 +24,8 @@ package enum Season {
     return run(SeasonWorld(seed: seed, plan: plan, mutant: mutant))
   }
 
-  /// Runs one seed's season under a rule; all that does not depend on the rule is always the same.
+  /// Runs one seed's season under a rule; everything that does not depend on the rule is the same
+  /// for all rules.
   package static func run(
     seed: UInt64, shape: SeasonShape, rule: SeasonRule, days: Int = 30
   ) -> Outcome {

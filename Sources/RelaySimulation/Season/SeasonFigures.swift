@@ -13,8 +13,8 @@ package struct SeasonFigures: Sendable {
   package var dropped = 0
   package var crashes = 0
   package var unfetched = 0
-  /// For each change and phone, how many seconds the phone could be reached between the change's
-  /// acceptance and its fetch.
+  /// For each change and phone, how many seconds the phone could be reached between the step of the
+  /// change and its fetch.
   package var freshness: [Int32] = []
 
   package init() {}
@@ -40,7 +40,7 @@ package struct SeasonFigures: Sendable {
 
   package var pushesPerHour: Double { Double(pushes) / Double(max(hours, 1)) }
 
-  /// The seconds that `percent` of a hundred values do not exceed.
+  /// The number of seconds that `percent` per cent of the values do not exceed.
   package func freshness(percent: Int) -> Int {
     guard !freshness.isEmpty else { return 0 }
     let sorted = freshness.sorted()

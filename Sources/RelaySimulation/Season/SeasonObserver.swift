@@ -1,6 +1,6 @@
 import RelayCore
 
-/// What the checkers of a season remember of each phone.
+/// The state that a season's checkers keep for each phone.
 struct SeasonObserver {
   /// A change of which a phone must be told.
   struct Expected {
@@ -25,8 +25,8 @@ struct SeasonObserver {
   private var states: [State]
   private var crashes: [Instant] = []
   private let policy: WakePolicy
-  /// The longest time from a pending change to its push without faults: the budget's stretch, the
-  /// window, retries and folds.
+  /// The longest time from a pending change to its push if no fault occurs: the budget's stretch,
+  /// the window, retries and folds.
   let bound: Span
 
   init(phones: Int, isHot: Bool, policy: WakePolicy) {
@@ -47,7 +47,7 @@ struct SeasonObserver {
     states[phone].expected.append(expected)
   }
 
-  /// The app was removed, so no wake is expected.
+  /// Records that the app was removed, so that no wake is expected.
   mutating func gone(_ phone: Int) { states[phone].expected = [] }
 
   /// P6 and P7, checked at every attempt.
@@ -86,7 +86,8 @@ struct SeasonObserver {
     }
   }
 
-  /// A provider took a push, which covers all that had been stepped when it was made.
+  /// Records that Apple took a push. The push covers every change that was stepped before the push
+  /// was made.
   mutating func taken(_ push: PushTaken, _ phone: Int, at now: Instant) {
     guard !push.text.zones.isEmpty || push.text.isMore else { return }
     for index in states[phone].expected.indices
@@ -95,9 +96,9 @@ struct SeasonObserver {
     }
   }
 
-  /// The phone has fetched up to `position`.
+  /// Records that the phone has fetched up to `position`.
   ///
-  /// - Returns: for each change fetched now, the reachable time since the change.
+  /// - Returns: for each change fetched now, how long the phone could be reached since the change.
   mutating func fetched(
     to position: Position, _ phone: Int, _ reached: Span, at now: Instant
   ) throws -> [Span] {
@@ -124,7 +125,7 @@ struct SeasonObserver {
 }
 
 extension Verdict {
-  /// A refused credential or an outage: a fault of the route and of no device on it.
+  /// Whether the verdict is a fault of the whole route, such as a refused credential or an outage.
   var isRoutes: Bool {
     if case .later(_, .route, _) = self { true } else { false }
   }

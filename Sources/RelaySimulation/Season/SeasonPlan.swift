@@ -1,6 +1,6 @@
 import RelayCore
 
-/// What a seed chooses for a season: users and phones, traffic and faults.
+/// The choices of a seed for a season: users and phones, traffic and faults.
 struct SeasonPlan: Sendable {
   var shape: SeasonShape
   var policy: WakePolicy
@@ -10,17 +10,17 @@ struct SeasonPlan: Sendable {
   /// The average time between two changes for a user.
   var gap = Span.hours(1)
   var crashes = 0
-  /// The average time between two outages of the provider; nil: no outages.
+  /// The average time between two outages of the provider; nil means no outages.
   var outages: Span?
-  /// Faults of pushes: how many of a thousand have the fault.
+  /// How many of a thousand pushes Apple answers with 429, and how many it does not answer.
   var busy = 0
   var unanswered = 0
   /// How many of a thousand phones have their app removed.
   var removals = 0
-  /// Fetches that fail, of a thousand wakes that made the app run.
+  /// How many of a thousand wakes that made the app run lead to no fetch.
   var fetchesLost = 20
 
-  /// A small season for checking the promises, under any rule.
+  /// A small season for checking the promises, under a rule that the seed chooses.
   init(seed: UInt64) {
     var draw = SeededRandom(seed: seed ^ 0x5ea5)
     shape = draw.pick(SeasonShape.allCases)
@@ -37,7 +37,8 @@ struct SeasonPlan: Sendable {
     if draw.below(3) == 0 { (busy, unanswered) = (draw.below(60), draw.below(60)) }
   }
 
-  /// A busier season for comparing rules; it is the same for each rule.
+  /// A busier season for comparing rules. Apart from the rule, the season is the same for each
+  /// rule.
   init(seed: UInt64, shape: SeasonShape, rule: SeasonRule) {
     var draw = SeededRandom(seed: seed ^ 0xc0de)
     self.shape = shape

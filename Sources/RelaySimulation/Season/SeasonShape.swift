@@ -6,7 +6,7 @@ package enum SeasonShape: String, CaseIterable, Sendable {
   case steady
   /// Hours without changes, then many within minutes.
   case bursts
-  /// Changes by day, and a twentieth of them at night.
+  /// Changes by day, and a twentieth as many an hour at night.
   case night
   /// One zone that all users share.
   case hotZone = "hot-zone"
@@ -18,11 +18,11 @@ package enum SeasonShape: String, CaseIterable, Sendable {
 
 /// A rule for background wakes that seasons compare.
 package enum SeasonRule: Hashable, Sendable {
-  /// At most this many in any hour.
+  /// At most this many wakes in any hour.
   case fixed(Int)
-  /// At most one in this many minutes; Signal's servers take 20.
+  /// At most one wake in this many minutes; Signal's servers use 20.
   case spaced(Int)
-  /// Each device's own number an hour, which the relay learns; it begins with three.
+  /// A number of wakes an hour for each device, which the relay adapts, starting from three.
   case adaptive
 
   package static let signal = SeasonRule.spaced(20)

@@ -1,9 +1,9 @@
 import RelayCore
 import RelayMemory
 
-/// Checks at every step, every six hours, and at the end.
+/// The checks at every step, every six hours, and at the end.
 extension SeasonWorld {
-  /// P12, after every input.
+  /// Checks P12, after every input.
   func checkLedger() throws {
     guard let daemon else { return }
     for id in homes {
@@ -15,7 +15,7 @@ extension SeasonWorld {
     }
   }
 
-  /// P6: the stored state of a device is bounded, however long it is silent.
+  /// P6: the stored state of a device is bounded, however long the device is silent.
   func checkBounds(_ cut: Cut) throws {
     for row in cut.partitions.lazy.flatMap(\.devices) {
       guard row.lane.pending.subjects.count <= 2, row.lane.pending.alerts.isEmpty,

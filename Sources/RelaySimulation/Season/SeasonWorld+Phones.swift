@@ -10,7 +10,7 @@ enum PhoneTurn {
   case wakes
   case removed
   case installed
-  /// A push has reached Apple, or waited there until the phone was online.
+  /// A push has reached Apple, or has waited at Apple until the phone was online.
   case pushed
   /// The allowance may suffice for the push that waits on the phone.
   case allowed
@@ -72,11 +72,11 @@ extension SeasonWorld {
     if hasStored { at(.seconds(2), .phone(index, .pushed)) }
   }
 
-  /// Apple receives a push for the phone.
+  /// Handles a push that has reached Apple for the phone.
   func arrive(_ index: Int) {
     let waited = phones[index].isStored || phones[index].isHeld
     handle(phones[index].arrive(at: now), index)
-    // The newer push replaces the one that waited, or makes it useless.
+    // The newer push replaces the push that waited, or makes it useless.
     if waited { figures.replaced += 1 }
   }
 

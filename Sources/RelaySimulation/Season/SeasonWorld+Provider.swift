@@ -1,6 +1,6 @@
 import RelayCore
 
-/// What Apple remembers.
+/// The state of the simulated Apple.
 struct AppleState {
   var draw: SeededRandom
   var nextToken: UInt16 = 1
@@ -9,7 +9,8 @@ struct AppleState {
   var dead: [UInt16: Instant] = [:]
 }
 
-/// Apple: takes pushes, has outages, answers 429, leaves pushes unanswered, reports dead tokens.
+/// The simulated Apple: it takes pushes, has outages, answers 429, leaves pushes unanswered, and
+/// reports dead tokens.
 extension SeasonWorld {
   static let outageReason = Verdict.Reason("ServiceUnavailable")
 

@@ -12,7 +12,8 @@ struct Traffic {
     (self.shape, self.gap, self.draw) = (shape, gap, draw)
   }
 
-  /// The time to the next change. Every shape but `night` has the same number of changes a day.
+  /// The time to the next change. Every shape but `night` has about the same number of changes a
+  /// day.
   mutating func next(after now: Instant) -> Span {
     switch shape {
     case .steady, .flapping, .deadTokens, .hotZone: return draw.gap(gap)
@@ -61,7 +62,8 @@ extension SeasonWorld {
         fingerprint: nextID &* 0x9e37_79b9_7f4a_7c15))
   }
 
-  /// A change was stepped in the partition of its users: from here on it pends for their phones.
+  /// Records that a change was stepped in a partition: from now on the change pends for the phones
+  /// of the users in this partition.
   func stepped(_ row: JournalEntry) {
     let change: Change
     switch row.fact {

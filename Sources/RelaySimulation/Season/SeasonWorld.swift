@@ -3,8 +3,8 @@ import RelayCore
 /// Thirty virtual days of one small world: the real core with a journal and a store, producers with
 /// their traffic, Apple, and phones with their owners. Time jumps from one event to the next.
 ///
-/// The random numbers for phones and traffic are separate from the relay's, so that two rules meet
-/// exactly the same season.
+/// The random numbers for the phones' habits and for traffic do not depend on the relay, so that
+/// two rules meet exactly the same season.
 final class SeasonWorld {
   static let start = Instant(milliseconds: 1_700_006_400_000)
 
@@ -17,7 +17,7 @@ final class SeasonWorld {
   var store: SimulatedStore
   var daemon: SimulatedDaemon?
   var life = 0
-  /// The owners of the zones, in order. A hot-zone season has one zone, the first owner's.
+  /// The users, in order. Each user owns a zone; in a hot-zone season only the first user does.
   let users: [UserID]
   var homes: [PartitionID] = []
   var phones: [Phone] = []
@@ -95,7 +95,7 @@ final class SeasonWorld {
     try checkTheEnd()
   }
 
-  /// All phones register and subscribe; a hot zone is shared with all users.
+  /// Registers all phones and makes the users' subscriptions; shares a hot zone with all users.
   private func begin() {
     for stream in traffic.indices where plan.shape == .hotZone {
       take(change(.zone(.created), stream))
@@ -144,7 +144,7 @@ final class SeasonWorld {
     case .change(let stream): produce(stream)
     case .phone(let index, let turn): try live(index, turn)
     case .timer(let life) where life == self.life:
-      // If the armed instant is later, an earlier timer has done this one's work already.
+      // If the armed instant is later, an earlier timer has done the work of this timer already.
       guard let armed = daemon?.armed, armed <= now else { return }
       daemon?.armed = .never
       isStirred = true
@@ -182,7 +182,7 @@ final class SeasonWorld {
     let route = RouteKey(scope: World.scope, transport: .apns, topic: World.topic(of: 0))
     daemon = SimulatedDaemon(
       life: life, store: store, settings: settings, routes: [route], at: moment)
-    // Phones that could not register try again, before the changes that came meanwhile.
+    // All phones with the app register again, before the changes that came while the daemon was down.
     for index in phones.indices where phones[index].isInstalled && step > 0 { register(index) }
     for stream in late { take(change(stream)) }
     late = []
@@ -196,8 +196,8 @@ final class SeasonWorld {
     at(.seconds(20), .recover)
   }
 
-  /// Runs turns until no input is left. Commits and folds are durable at once here; other
-  /// simulations test failing ones.
+  /// Runs turns until no input is left. In a season commits and folds are durable at once and never
+  /// fail; the failures of a store are tested in `World`.
   private func turn() throws {
     isStirred = false
     while let daemon {
@@ -253,8 +253,8 @@ final class SeasonWorld {
   }
 }
 
-/// All kinds of events of a season. Large values are kept elsewhere, because events are sorted
-/// often.
+/// All kinds of events of a season. Large values are stored indirectly, because the queue moves
+/// events often.
 enum SeasonEvent {
   case change(stream: Int)
   case phone(Int, PhoneTurn)
@@ -264,12 +264,12 @@ enum SeasonEvent {
   case outage(begins: Bool)
   case crash
   case recover
-  /// The checkers look at all phones.
+  /// The checkers examine all phones.
   case look
 }
 
 extension SeededRandom {
-  /// A gap with this mean, often much shorter and sometimes longer.
+  /// A random gap with this mean; many gaps are much shorter, and some are longer.
   mutating func gap(_ mean: Span) -> Span {
     let (first, second) = (Int64(below(2_000) + 1), Int64(below(2_000) + 1))
     return Span(milliseconds: mean.milliseconds * first / 1_000 * second / 1_000 + 1)

@@ -1,8 +1,8 @@
 import RelayCore
 import RelayMemory
 
-/// A disk as one value. Its contents survive every crash; a copy of it is a backup. A planted bug
-/// makes it a store that breaks a promise.
+/// A disk as one value. Its contents survive every crash, and a copy of the value is a backup. With
+/// a planted bug, the store breaks a promise.
 struct SimulatedStore {
   var world: MemoryWorld
   let mutant: Mutant?
@@ -14,7 +14,7 @@ struct SimulatedStore {
 
   var feeds: [FeedKey: MemoryFeed] { world.feeds }
   var latest: Instant { world.latest }
-  /// In the order of the folds.
+  /// All feedback, in the order of the folds.
   var feedback: [Feedback] { world.feedback.items.map(\.item.feedback) }
 
   func eras(of key: FeedKey) -> Eras { world.eras(of: key) }

@@ -7,7 +7,8 @@ struct Client {
   /// The client's push token from the provider; a restore of the phone changes the token.
   var token: UInt8
   var isMute: Bool
-  /// The user for whom the client believes to be registered.
+  /// The user of the last registration that the relay has answered; nil if the client is not
+  /// registered.
   var registered: UserID?
   var follows: [FeedKey: Follow] = [:]
   /// True if the client has no address at a provider.
@@ -26,9 +27,9 @@ struct Client {
   }
 }
 
-/// What a client knows of one feed.
+/// What a client holds of one feed.
 struct Follow {
-  /// Nil: the client reads the feed from its beginning.
+  /// The change token; nil means that the client reads the feed from its beginning.
   var token: [UInt8]?
   var held: [Subject: String] = [:]
   /// True if the token is of a history that a restore undid, or from before a revocation.

@@ -32,7 +32,8 @@ final class SimulatedDaemon {
     var query: PageQuery
     /// The client's token at the request. The client drops the answer if its token has changed.
     var token: [UInt8]?
-    /// The position that the answer must at least reach: it was accepted before the read began.
+    /// The position that the answer must at least reach, because a change at this position was
+    /// accepted before the read began.
     var atLeast: Position
     var wasRevoked: Bool
     var wasGranted: Bool

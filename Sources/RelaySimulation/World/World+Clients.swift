@@ -1,6 +1,6 @@
 import RelayCore
 
-/// Apps: they register, subscribe, receive wakes, fetch, and follow their tokens.
+/// The apps: they register, subscribe, receive wakes, fetch pages and keep their tokens.
 extension World {
   func act(_ index: Int) {
     if faults.isOver { return }
@@ -46,7 +46,7 @@ extension World {
       index)
   }
 
-  /// Marks some of its notifications as read, newer or older ones, read before or not.
+  /// Marks some of the user's notifications as read: newer or older ones, read before or not.
   private func markRead(_ index: Int) {
     let user = clients[index].user
     let feed = FeedKey(scope: World.scope, kind: .notifications(user))
@@ -67,8 +67,8 @@ extension World {
     register(index, as: clients[index].user)
   }
 
-  /// Restores a phone: the same push token and another installation; the former owner gets a new
-  /// token.
+  /// Simulates the restore of a phone: this client takes over the push token of another client, and
+  /// the other client gets a new token.
   private func takeOverToken(_ index: Int) {
     let other = draw.below(clients.count)
     guard other != index else { return }

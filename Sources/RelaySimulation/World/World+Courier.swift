@@ -1,6 +1,6 @@
 import RelayCore
 
-/// Chance at the courier, and the number of its last connection.
+/// The random generator for the courier, and the number of the last connection to the courier.
 struct CourierState {
   var draw: SeededRandom
   var lastConnection: UInt64 = 0
@@ -8,7 +8,7 @@ struct CourierState {
 
 /// The courier: phones that poll or keep a stream open, disconnect, reconnect, and lose answers.
 extension World {
-  /// A phone opens a poll or a stream if it is registered.
+  /// Opens a poll or a stream for a phone if the phone is registered.
   func connect(_ index: Int) {
     let client = clients[index]
     guard let daemon, client.registered == client.user else {
@@ -30,7 +30,7 @@ extension World {
     }
   }
 
-  /// The connection ends: with an empty answer and a new poll soon after, or by a break.
+  /// Ends a connection: by an empty answer, after which the phone polls again soon, or by a break.
   func leave(_ index: Int, _ connection: UInt64) {
     guard let line = clients[index].line, line.connection == connection else { return }
     if faults.isOver && line.isStream { return }
@@ -53,7 +53,7 @@ extension World {
     }
   }
 
-  /// The daemon hands a wake to the connected phone, or fails because no phone is connected.
+  /// Hands a wake to the connected phone; the attempt fails if the phone is not connected.
   func tell(_ attempt: PushAttempt, _ taken: PushTaken) {
     guard let index = clients.firstIndex(where: { $0.line?.key == attempt.device }),
       let line = clients[index].line, line.life == life
@@ -71,7 +71,7 @@ extension World {
     soonAtCourier(200, .told(life: life, client: index, connection: line.connection, taken))
   }
 
-  /// The wake was written, which ends a poll.
+  /// Handles a wake that was written to a connection; the wake ends a poll.
   func told(_ index: Int, _ connection: UInt64, _ taken: PushTaken) throws {
     if let line = clients[index].line, line.connection == connection, !line.isStream {
       hangUp(index, isExpectedBack: true)
@@ -79,7 +79,7 @@ extension World {
     }
     let key = taken.attempt.device
     // If a background wake is lost on the way, a push must follow, provided that the device has an
-    // address for it. An alert is shown once, whichever way it took.
+    // address for a push. An alert is shown once, over the courier or by a push.
     let isFollowed = taken.attempt.intent == .background && !clients[index].isCourierOnly
     if !isFollowed || !courier.draw.permille(plan.courierLost) {
       observer.taken(taken)

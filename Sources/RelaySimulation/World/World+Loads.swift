@@ -1,8 +1,8 @@
 import RelayCore
 
-/// Large loads, and a machine with a wrong clock.
+/// The large loads, and a machine with a wrong clock.
 extension World {
-  /// Further changes that are sent in one request with the first one.
+  /// The further changes that are sent in one request with `first`.
   func companions(of first: Change) -> [Change] {
     guard first.sequence == nil, !faults.isOver, producers.loadDraw.permille(plan.batches) else {
       return []
@@ -59,10 +59,10 @@ extension World {
     observer.corrections.append(now)
   }
 
-  /// Draws a wall clock that is far off for some later starts. The clock is corrected within half
-  /// an hour.
+  /// Draws a wall clock that is far off for some starts of the daemon. The clock is corrected
+  /// within half an hour.
   func drawClock() {
-    // A store without a time so far trusts the first clock.
+    // The relay trusts the first clock while the store holds no time yet.
     guard store.latest > .zero, !faults.isOver, producers.loadDraw.permille(plan.wrongClocks) else {
       return setClock()
     }
@@ -73,7 +73,8 @@ extension World {
   }
 }
 
-/// Requests of several changes: they become durable together and visible together.
+/// The checks of requests of several changes: the changes become durable together and visible
+/// together.
 extension World {
   /// One request's facts of one partition, as they stand in its journal.
   struct Share {
@@ -105,8 +106,8 @@ extension World {
     }
   }
 
-  /// Whether these are one request's facts for one partition, one fact of the relay's own, or one
-  /// message.
+  /// Whether the entries are one request's facts for one partition, one fact of the relay's own, or
+  /// one message.
   private func isOneUnit(_ entries: [JournalEntry]) -> Bool {
     let batches = Set(entries.map { batch(of: $0.fact) })
     if batches.count == 1, batches.first != .some(nil) { return true }
@@ -161,7 +162,8 @@ extension World {
     }
   }
 
-  /// Checks that a wrong clock reaches nothing durable.
+  /// Checks that no entry is dated after the world's time, so that nothing durable has a wrong
+  /// time.
   func checkTime(_ entries: [JournalEntry]) throws {
     for entry in entries where entry.at > now {
       throw InvariantViolation(

@@ -1,6 +1,6 @@
 import RelayCore
 
-/// What the record servers remember.
+/// The state of the record servers.
 struct ProducerState {
   var changesLeft: Int
   var nextID: UInt64 = 1
@@ -8,15 +8,15 @@ struct ProducerState {
   var loadDraw: SeededRandom
   /// For each zone, the last number that each source of its producers gave.
   var lastNumber: [ZoneID: [UInt64: Int64]] = [:]
-  /// For each change that was sent with others in one request, that request.
+  /// For each change that was sent with others in one request, the number of that operation.
   var requests: [UInt64: Int] = [:]
-  /// The facts of such requests that are durable and in no fold yet.
+  /// The facts of requests of several changes that are durable and in no fold yet.
   var shares: [World.Share] = []
   /// Authors that a planted bug hides from the daemon.
   var hidden: [Identifier: Change.Author] = [:]
 }
 
-/// Record servers: they report changes, and repeat unanswered requests with the same ids.
+/// The record servers: they report changes, and repeat unanswered requests with the same ids.
 extension World {
   func produce() {
     guard producers.changesLeft > 0 else { return }
@@ -69,7 +69,8 @@ extension World {
       fingerprint: producers.nextID &* 0x9e37_79b9_7f4a_7c15)
   }
 
-  /// Numbers the changes of some zones, which several senders report, each with its own numbers.
+  /// Numbers some changes: two sources give each zone's changes numbers, each in a number space of
+  /// its own. Returns true if the change got a number.
   private func number(_ change: inout Change) -> Bool {
     guard change.database == .private, producers.numberDraw.permille(plan.numbered) else {
       return false

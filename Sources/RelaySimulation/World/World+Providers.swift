@@ -1,6 +1,6 @@
 import RelayCore
 
-/// What the push providers remember.
+/// The state of the push providers.
 struct ProviderState {
   var nextToken: UInt8 = 1
   var deadTokens: Set<UInt8> = []
@@ -9,7 +9,7 @@ struct ProviderState {
   var recalled: Set<PushAttempt.ID> = []
 }
 
-/// Push providers: they take, delay and refuse pushes, leave some unanswered, and report dead
+/// The push providers: they take, delay and refuse pushes, leave some unanswered, and report dead
 /// tokens.
 extension World {
   func push(_ attempt: PushAttempt) throws {

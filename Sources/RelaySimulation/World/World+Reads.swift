@@ -1,6 +1,6 @@
 import RelayCore
 
-/// Catching up: clients send tokens, receive pages, and apply them.
+/// The clients' catch-up: clients send tokens, receive pages, and apply the pages.
 extension World {
   /// The database in which a user sees a zone.
   static func database(of zone: ZoneID, for user: UserID) -> Database {
@@ -45,7 +45,8 @@ extension World {
     return ChangeToken.open(token, feed: feed, reader: user, with: World.keys)
   }
 
-  /// Whether an answered grant entitles the user to the feed, and its zone exists.
+  /// Whether the feed's zone exists, and the user owns the zone or has an answered grant for it.
+  /// True for every feed that is not of a zone.
   private func isGranted(_ user: UserID, _ feed: FeedKey) -> Bool {
     guard case .zone(let zone) = feed.kind else { return true }
     return model.zones[zone]?.isAlive == true && model.isEntitled(user, to: zone)
@@ -115,7 +116,8 @@ extension World {
     clients[index].follows[feed]?.isOfLostHistory = false
   }
 
-  /// The device was served up to this position, or presents it as a token; it knows all before it.
+  /// Reports that the client has the feed up to `position`: a page ended there, or the client sent
+  /// the position as a token.
   private func reached(_ position: Position, _ feed: FeedKey, _ index: Int) {
     let key = clients[index].key
     switch feed.kind {
@@ -126,7 +128,8 @@ extension World {
       let database = World.database(of: zone, for: clients[index].user)
       daemon?.add(.acknowledged(.zone(zone, database, position), key))
       let ref = PushText.ZoneRef(zone: zone, database: database)
-      // An owner's position is the zone's own; a participant's partition has other ordinals.
+      // An owner's partition is the zone's own, so the position is valid there. A participant's
+      // partition has other ordinals.
       let stepped = daemon?.stepped(in: .home(of: key.user, in: key.scope)) ?? .zero
       observer.acknowledged(ref, key, before: database == .private ? position.ordinal : stepped)
     case .database: break
@@ -146,7 +149,7 @@ extension FeedKey {
 extension Entry {
   var zone: ZoneID? { if case .zone(let zone) = subject { zone } else { nil } }
 
-  /// What a client remembers of the entry.
+  /// The text that a client keeps of the entry.
   var told: String {
     switch detail {
     case .record(_, let tag, _): tag ?? "-"
@@ -157,7 +160,7 @@ extension Entry {
 }
 
 extension Entry {
-  /// Whether a read mark is the only news of the entry.
+  /// Whether the reader at `token` has seen the notification, and only its read mark is new.
   func isReadMark(since token: Position) -> Bool {
     if case .notification(let detail) = detail { detail.isReadMark(since: token) } else { false }
   }

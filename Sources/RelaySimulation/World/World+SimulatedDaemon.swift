@@ -1,8 +1,8 @@
 import RelayCore
 
-/// What is wrong with the machine.
+/// The faults of the machine.
 struct FaultState {
-  /// The faults are over: from now on everything works.
+  /// True once the faults are over; from then on everything works.
   var isOver = false
   /// How far the wall clock is ahead of the world's time.
   var wallAhead = Span.zero
@@ -13,7 +13,7 @@ struct FaultState {
 struct DurableFacts {
   /// The facts, in the order in which they became durable.
   var facts: [JournalEntry] = []
-  /// For each fact that was not stepped in this life, its index in `facts`.
+  /// For each durable fact that this life has not stepped yet, its index in `facts`.
   var unstepped: [FactPlace: Int] = [:]
   /// When a change, or a part of one, was last stepped.
   var lastWork = World.start
@@ -45,7 +45,7 @@ extension World {
     observer.lifeBegan(at: now, recovered: store)
     observer.recovered()
     tell?("  life \(life) begins")
-    // Mark what recovery has found unfolded before any reader is served.
+    // The first turn marks the feeds that have unfolded entries, before any reader is served.
     try turn()
     daemon.begin()
   }
@@ -104,7 +104,7 @@ extension World {
     return !store.eras(of: key).knows(place.era) || place.newest.ordinal > last
   }
 
-  /// The store answers a commit.
+  /// The store's answer to a commit: success, failure, or a crash with an unknown outcome.
   func committed() throws {
     guard let daemon, !daemon.appending.isEmpty else { return }
     let rows = daemon.appending.map { authored($0) }
@@ -125,7 +125,7 @@ extension World {
     daemon.add(.appended(.success(())))
   }
 
-  /// From here on these facts survive everything except a restore.
+  /// Makes the entries durable: from now on they survive everything except a restore.
   private func journalled(_ rows: [JournalEntry]) throws {
     try checkTime(rows)
     try checkWhole(rows)
@@ -150,7 +150,7 @@ extension World {
     tell?("  \(row.partition.number)/\(row.ordinal.number) \(row.fact.line)")
   }
 
-  /// The store answers a fold.
+  /// The store's answer to a fold: success, failure, or a crash with an unknown outcome.
   func folded() throws {
     guard let daemon, let cut = daemon.folding else { return }
     daemon.folding = nil
@@ -171,7 +171,7 @@ extension World {
     daemon.add(.folded(.success(rows)))
   }
 
-  /// Stops cleanly: the next life knows the exact numbers of wakes, and the time.
+  /// Stops cleanly, so that the next life has the exact numbers of wakes and the time.
   func stopped() {
     guard let daemon else { return }
     outcome.counts[.stops] += 1
@@ -180,7 +180,7 @@ extension World {
   }
 }
 
-/// A planted bug: the daemon forgets the author of a change, and the journal still has it.
+/// A planted bug: the daemon loses the author of a change, while the journal keeps the author.
 extension World {
   func anonymous(_ fact: Fact) -> Fact {
     guard mutant == .forgetsAuthors, case .change(var change) = fact else { return fact }

@@ -5,7 +5,7 @@ import RelayCore
 final class World {
   static let scope = Scope(container: "iCloud.com.example.notes", environment: .development)
   static let start = Instant(milliseconds: 1_700_000_000_000)
-  /// Two topics, so that there are two routes.
+  /// The topic of a token. There are two topics, so that there are two routes.
   static func topic(of token: UInt8) -> String { "com.example.\(token % 2)" }
 
   static let keys = ToyKeys()
@@ -53,7 +53,7 @@ final class World {
     }
   }
 
-  /// Chooses users in few partitions, so that some share one.
+  /// Chooses users in few partitions, so that some users share a partition.
   private static func users(_ count: Int, homes: Int, _ draw: inout SeededRandom) -> [UserID] {
     var places: [PartitionID] = []
     if draw.below(2) == 0 {
@@ -89,8 +89,8 @@ final class World {
     at(Span(milliseconds: Int64(draw.below(Int(most))) + 1), event)
   }
 
-  /// Facts, many times as many as the busiest world has. A relay that never comes to rest ends
-  /// here, and `checkTheEnd` says so.
+  /// The most durable facts of a history, many times as many as the busiest world has. A history
+  /// whose relay never comes to rest ends at this number, and `checkTheEnd` reports it.
   private static let historyMax = 1_000_000
 
   /// Runs the whole history.
@@ -100,7 +100,7 @@ final class World {
     at(plan.unkind, .calm)
     while let (instant, event) = events.next() {
       if instant > endsAt, isAtRest || instant > endsAt + .minutes(5) { break }
-      // A relay that steps for ever would put the end off for ever.
+      // A relay that steps for ever would delay the end for ever.
       if instant > World.start + .days(10) || durable.facts.count > Self.historyMax { break }
       now = max(now, instant)
       outcome.steps += 1
@@ -114,16 +114,17 @@ final class World {
     if let daemon { outcome.reached.formUnion(daemon.reached) }
   }
 
-  /// The end of the world: after the last step of a change, every alert that may pend gets time for
-  /// its turn within the budget. A slow store that folds one subscriber of a slice at a time steps
-  /// the last change hours after it was sent.
+  /// When the history ends. After the last step of a change, every alert that may pend gets time
+  /// for its turn within the budget. With a slow store and small slices, the last step may come
+  /// hours after the change was sent.
   private var endsAt: Instant {
     let turns = 4 + plan.limits.alertsPending / plan.policy.alert.max
     let rest = plan.policy.background.per * Int64(turns) + plan.policy.smearing.longest * 2
     return max(World.start + plan.unkind, durable.lastWork) + rest + .minutes(30)
   }
 
-  /// True if nothing is on its way to the store and no caller waits. Re-wakes never end.
+  /// True if no work is on its way to the store and no caller waits for an answer. Later wakes of
+  /// silent devices do not count, because they never end.
   private var isAtRest: Bool {
     guard let daemon else { return false }
     return daemon.isAtRest && operations.allSatisfy(\.isAnswered)
@@ -179,7 +180,7 @@ final class World {
     }
   }
 
-  /// Switches the faults off: from now on everything works and must reach its promised state.
+  /// Switches the faults off: from now on every call works, and all state must become as promised.
   private func calm() throws {
     faults.isOver = true
     setClock()
@@ -190,7 +191,7 @@ final class World {
     for index in clients.indices where clients[index].registered != nil {
       register(index, as: clients[index].user)
     }
-    // A phone that has only the courier connects to it; otherwise it could not be woken.
+    // A phone that has only the courier connects now; otherwise the relay could not wake it.
     for index in clients.indices where clients[index].isCourierOnly {
       clients[index].line = nil
       soonAtCourier(10_000, .connect(client: index))
