@@ -3,13 +3,13 @@
 package enum Mutant: String, CaseIterable, Sendable {
   /// The shell answers before the journal is durable.
   case answersEarly
-  /// The store says that an incomplete page is complete.
+  /// The store reports an incomplete page as complete.
   case endsPagesEarly
   /// The store shows deletions of subjects that the reader never held.
   case showsEveryDeletion
   /// Readers do not wait for the fold.
   case readsEarly
-  /// A verdict says delivered although no provider took the push.
+  /// The verdict of a push is `delivered` although no provider took the push.
   case dropsPushes
   /// The daemon hands each push to the provider twice.
   case pushesTwice

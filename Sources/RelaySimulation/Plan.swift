@@ -47,7 +47,7 @@ struct Plan: Sendable {
   var crash = 0
   var restores = 0
   var trims = 0
-  /// Four clean stops are possible: how many of a thousand such stops take place.
+  /// How many of a thousand clean stops take place; a world has up to four of them.
   var stops = 0
   var answerLost = 0
   var repeats = 0

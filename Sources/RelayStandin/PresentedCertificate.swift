@@ -29,7 +29,7 @@ enum PresentedCertificate: Sendable, Equatable {
 
   /// Apple's reason to refuse a push for `topic`; nil if the certificate allows the push.
   ///
-  /// - Parameter environment: the environment that the stand-in stands for; nil for both.
+  /// - Parameter environment: the environment that the stand-in plays; nil means both.
   func check(topic: String?, environment: String?) -> APNsReason? {
     guard case .good(let topics, let environments) = self else { return .badCertificate }
     if let environment, !environments.isEmpty, !environments.contains(environment) {

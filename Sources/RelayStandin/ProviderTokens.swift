@@ -3,10 +3,10 @@ import Foundation
 
 /// The rules for provider tokens (JWT, ES256), with the state that they need.
 ///
-/// A token is valid for an hour from its `iat`. A team that uses a newer `iat` less than 20 minutes
-/// after its last one gets TooManyProviderTokenUpdates and may continue with the old token. A new
-/// `iat` counts as an update, a new text does not: every ES256 signature of the same claims
-/// differs, and several connections may sign their own token.
+/// A token is valid for an hour from its `iat`. A team whose new token has an `iat` less than 20
+/// minutes after the `iat` of its last token gets TooManyProviderTokenUpdates, and may continue with
+/// the last token. A token with the same `iat` and another text is no update: every ES256 signature
+/// of the same claims differs, and several connections may sign their own token.
 struct ProviderTokens: Sendable {
   private let key: P256.Signing.PublicKey
   private var verified: [String: Claims] = [:]
@@ -14,7 +14,7 @@ struct ProviderTokens: Sendable {
 
   static let lifeSeconds: Int64 = 3_600
   static let updateSeconds: Int64 = 1_200
-  /// The clocks of client and server may differ by this much.
+  /// By how many seconds the clocks of client and server may differ.
   static let skewSeconds: Int64 = 60
   /// How many verified token texts are kept; above this number, all of them are dropped.
   static let verifiedMax = 256

@@ -9,7 +9,7 @@ package struct StandinError: Error, CustomStringConvertible, Sendable {
     package static let badSetting = Code("standin_bad_setting")
     /// A file of the directory could not be made, read or written.
     package static let files = Code("standin_files")
-    /// A key or a certificate could not be made, or its file does not hold one.
+    /// A key or a certificate could not be made, or could not be read from its file.
     package static let keys = Code("standin_keys")
     /// The stand-in could not listen on the address.
     package static let listen = Code("standin_listen")

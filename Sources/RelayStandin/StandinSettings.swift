@@ -16,7 +16,7 @@ package struct StandinSettings: Sendable {
   package var control: String?
   /// Apple's environment that the stand-in plays, `development` or `production`; nil means both.
   package var environment: String?
-  /// Topics of a provider's client certificate. If there are any, the certificate is made.
+  /// The topics of a provider's client certificate, which is made only if there are topics.
   package var clientTopics: [String]
 
   /// How many streams Apple allows once a connection has sent a valid provider token.

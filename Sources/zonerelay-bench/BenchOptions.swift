@@ -18,7 +18,7 @@ struct BenchOptions: ParsableArguments {
   @Option(help: "Where temporary files go; on a real disk, else no figure about fsync counts.")
   var scratch = "/var/tmp"
 
-  /// Enough for any useful spread; limits the time of a run.
+  /// The most pairs of one run: enough for any useful spread, and a limit on the time of the run.
   private static let pairsMax = 50
 
   func validate() throws {
@@ -34,7 +34,7 @@ struct BenchOptions: ParsableArguments {
 
   var daemonPath: String {
     if let daemon { return daemon }
-    // On Linux this link names the running program; its first argument may be a bare name.
+    // On Linux this link names the running program. The first argument may be a bare name.
     return URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
       .deletingLastPathComponent().appendingPathComponent("zonerelay").path
   }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// One run of a subcommand: opens a workbench before it and prints a report after it.
+/// Runs one subcommand: opens a workbench, measures, and prints the report.
 enum BenchRun {
   static func run(
     _ options: BenchOptions, _ measure: (Workbench) async throws -> [Figure]
@@ -31,7 +31,7 @@ enum BenchRun {
   }
 }
 
-/// Prints progress to stderr; stdout carries the answer only.
+/// Prints progress to stderr; stdout carries only the report.
 enum Talk {
   static func line(_ text: String) {
     FileHandle.standardError.write(Data("zonerelay-bench: \(text)\n".utf8))

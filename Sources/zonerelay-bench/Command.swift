@@ -1,7 +1,7 @@
 import ArgumentParser
 
-/// Measures zonerelay beside the references of its goals (docs/performance.md). Everything stays on
-/// loopback, is bounded in count and time, and is removed afterwards.
+/// Measures zonerelay beside the references of its goals (docs/performance.md). All traffic stays
+/// on loopback, all work is bounded in count and time, and all files are removed afterwards.
 @main
 struct Bench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

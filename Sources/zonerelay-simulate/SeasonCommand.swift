@@ -50,7 +50,8 @@ enum SeasonCommand {
   }
 }
 
-/// Runs every seed once, several at a time, and passes on the outcomes in the order of the seeds.
+/// Runs every seed once, several at a time, and passes the outcomes to `each` in the order of the
+/// seeds.
 func parallel<Outcome: Sendable>(
   _ seeds: Range<UInt64>, jobs: Int, _ run: @escaping @Sendable (UInt64) -> Outcome,
   each: (Outcome) -> Void

@@ -18,8 +18,8 @@ struct SeasonReport {
 
     init(_ figures: SeasonFigures) {
       pushes = figures.pushesPerHour
-      // At least one second, so that a ratio never divides by zero. A phone needs seconds to run
-      // its app anyway.
+      // Each value is at least one second, so that a ratio never divides by zero. A phone needs
+      // seconds to run its app anyway.
       median = Double(max(figures.freshness(percent: 50), 1))
       late = Double(max(figures.freshness(percent: 99), 1))
     }

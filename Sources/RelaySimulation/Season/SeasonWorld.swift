@@ -182,7 +182,7 @@ final class SeasonWorld {
     let route = RouteKey(scope: World.scope, transport: .apns, topic: World.topic(of: 0))
     daemon = SimulatedDaemon(
       life: life, store: store, settings: settings, routes: [route], at: moment)
-    // All phones with the app register again, before the changes that came while the daemon was down.
+    // All installed apps register again, before the changes that came while the daemon was down.
     for index in phones.indices where phones[index].isInstalled && step > 0 { register(index) }
     for stream in late { take(change(stream)) }
     late = []

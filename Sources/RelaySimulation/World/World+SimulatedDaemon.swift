@@ -15,7 +15,7 @@ struct DurableFacts {
   var facts: [JournalEntry] = []
   /// For each durable fact that this life has not stepped yet, its index in `facts`.
   var unstepped: [FactPlace: Int] = [:]
-  /// When a change, or a part of one, was last stepped.
+  /// When a change, a part of a change or a subscription was last stepped.
   var lastWork = World.start
 }
 

@@ -13,7 +13,7 @@ extension World {
     }
   }
 
-  /// - Returns: false if the daemon has ended meanwhile.
+  /// - Returns: false if an action has ended the daemon.
   private func perform(
     _ actions: [Coordinator.Action], on daemon: SimulatedDaemon
   ) throws -> Bool {

@@ -42,7 +42,7 @@ final class FaultBoard: Sendable {
     for hearer in hearers { hearer(faults) }
   }
 
-  /// Calls `hear` on the loop at each change until the channel closes.
+  /// Calls `hear` on the event loop at each change of the faults, until the channel closes.
   func tell(_ channel: any Channel, _ hear: @escaping @Sendable (Faults) -> Void) {
     let number = state.withLock { state in
       state.last += 1

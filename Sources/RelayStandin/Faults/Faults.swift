@@ -3,7 +3,7 @@
 /// ``init(_:)`` reads faults that stand on lines of their own or are separated by semicolons;
 /// ``text`` prints one fault on each line.
 package struct Faults: Equatable, Sendable {
-  /// Refusals of requests that need not have an error. A request gets the first one that fits it.
+  /// Refusals of requests that may be correct. A request gets the first refusal that fits it.
   var answers: [AnswerFault] = []
   /// Delay of every answer, in milliseconds.
   var slow: Int64?

@@ -4,15 +4,16 @@ import NIOCore
 import NIOPosix
 import RelayWire
 
-/// Measures 50 well-behaved users beside hostile callers, phase by phase on one daemon, and kills
-/// the daemon during the abuse.
+/// Measures how the daemon serves 50 well-behaved users beside hostile callers, phase by phase on
+/// one daemon, and kills the daemon during the abuse.
 struct AbuseBench {
   private let bench: Workbench
   private let seconds: Int
   private let bounds: AbuseBounds
   private let only: String?
 
-  /// - Parameter only: run only phases and single kinds whose name contains this, and no kills.
+  /// - Parameter only: if set, only phases and single kinds of abuse whose name contains this text
+  ///   run, without kills.
   init(_ bench: Workbench, seconds: Int, bounds: AbuseBounds, only: String?) {
     self.bench = bench
     self.seconds = seconds
@@ -81,9 +82,9 @@ struct AbuseBench {
     return phase
   }
 
-  /// Files still open after a phase. Requests that wait keep their connections, even if the client
-  /// has left. The daemon closes idle connections only after 75 s; these files must be closed
-  /// sooner.
+  /// How many more files the daemon has open than before the phase, counted after at most 30 s. A
+  /// request that waits keeps its connection open, even if the client has left. The files must be
+  /// closed sooner than the daemon closes idle connections, which takes 75 s.
   private func filesLeft(_ daemon: MeasuredDaemon, beyond before: Int) async throws -> Int {
     let deadline = ContinuousClock.now + .seconds(30)
     while true {
@@ -117,13 +118,13 @@ struct AbuseBench {
   }
 
   /// How long `settle` waits. One request may bring a thousand changes, each of which notifies ten
-  /// thousand users, so this takes minutes.
+  /// thousand users, so the wait can take minutes.
   private static let patience = Duration.seconds(900)
 
   /// Waits until all accepted changes are folded and delivered to the feeds, and the store stops
   /// growing.
   ///
-  /// - Returns: the seconds that this took; nil if it took too long.
+  /// - Returns: the seconds of the wait; nil if the store still grows when `patience` is over.
   private func settle(_ daemon: MeasuredDaemon) async throws -> Double? {
     let begin = ContinuousClock.now
     var last = -1
@@ -170,7 +171,7 @@ struct AbuseBench {
   private func use(_ daemon: MeasuredDaemon, run: String, seconds: Int) async {
     let length = TimeAmount.seconds(Int64(seconds))
     let users = (0..<GoodUser.count).map { GoodUser($0, run: run, length: length) }
-    // The kill ends all connections.
+    // An error is expected here: the kill ends all connections.
     try? await LoadExchange(users, to: .port(daemon.port), group: bench.group).run(within: length)
   }
 }

@@ -1,11 +1,13 @@
-/// The worst that well-behaved users may experience, and the most that the daemon may use.
+/// The worst service that well-behaved users may get, and the most that the daemon may use.
 struct AbuseBounds {
-  /// Maximum ratio of p99 to that of the quiet phase; a p99 up to `calmMilliseconds` always passes.
+  /// The highest ratio of a phase's p99 to the p99 of the quiet phase. A p99 up to
+  /// `calmMilliseconds` always passes.
   var slowdown = 10.0
   var calmMilliseconds = 0.0
   var milliseconds = 500.0
   var mebibytes = 1_024.0
-  /// Maximum ratio of the time to restart after a kill to that of a quiet daemon.
+  /// The highest ratio of the time to restart after a kill under abuse to the time after a kill
+  /// without abuse.
   var restart = 2.0
   var calmRestartSeconds = 0.0
   static let spareFiles = 16

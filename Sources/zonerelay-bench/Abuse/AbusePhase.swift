@@ -2,7 +2,7 @@ import Foundation
 
 /// The results of one phase.
 struct AbusePhase {
-  /// Later answers to well-behaved users are counted by the kind of request.
+  /// Answers to well-behaved users that take longer are counted in `slow`, by the kind of request.
   static let slowMilliseconds: Int64 = 500
 
   let name: String
@@ -10,12 +10,12 @@ struct AbusePhase {
   /// Kinds of abuse that sent nothing.
   var silent: [String] = []
   var latencies = Latencies()
-  /// Answers to well-behaved users that are not 2xx, and connections that these users lost.
+  /// Answers that well-behaved users must not get, and connections that these users lost.
   var refusals: [String] = []
   var slow: [String: Int] = [:]
-  /// The maximum, in MiB.
+  /// The highest resident memory of the daemon, in MiB.
   var memory = 0.0
-  /// Seconds until the store stopped growing; nil: it still grows.
+  /// Seconds until the store stopped growing; nil if the store still grows.
   var settled: Double?
   var bytes: Int64 = 0
   var filesLeft = 0

@@ -6,7 +6,7 @@ struct AbuseRestarts {
   var quiet: [Double] = []
   var abused = 0.0
 
-  /// The median of the restarts without hostile callers.
+  /// The median time without hostile callers.
   var calm: Double { Spread(quiet).median }
 
   var summary: String {

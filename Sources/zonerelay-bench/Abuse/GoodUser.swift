@@ -1,10 +1,11 @@
 import NIOCore
 
-/// A well-behaved user. Its record server reports a change each second. Its device then reads the
-/// zone, which must show the change, and sometimes its notifications. Each answer is timed from the
-/// moment when the request was due.
+/// A well-behaved user. The user's record server reports a change each second. The user's device
+/// then reads the zone, which must show the change, and after each fifth change the notifications.
+/// Each answer is timed from the moment when the request was due.
 ///
-/// `@unchecked Sendable`: used on the bench's one event loop only; results are read after the run.
+/// `@unchecked Sendable`: the object is used on the bench's one event loop only; results are read
+/// after the run.
 final class GoodUser: LoadCaller, @unchecked Sendable {
   static let count = 50
   private static let pace = TimeAmount.seconds(1)
@@ -21,7 +22,7 @@ final class GoodUser: LoadCaller, @unchecked Sendable {
   private(set) var latencies = Latencies()
   /// Answers that a well-behaved user must not get.
   private(set) var refusals: [String] = []
-  /// Answers that came later than `AbusePhase.slowMilliseconds`, by the kind of request.
+  /// How many answers took longer than `AbusePhase.slowMilliseconds`, by the kind of request.
   private(set) var slow: [String: Int] = [:]
 
   init(_ number: Int, run: String, length: TimeAmount) {

@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import NIOCore
 
-/// Callers without any credential. These callers know the id of a signing key, but not the key.
+/// Callers without any credential. These callers have the id of a signing key, but not the key.
 extension HostileCaller {
   static let signer = (keyID: "signer", key: P256.Signing.PrivateKey())
   /// As many connections as one public address may have by default.
@@ -115,8 +115,8 @@ extension HostileCaller {
   private static let signature: String = {
     let key = P256.Signing.PrivateKey()
     // Any key is suitable: the signature only needs the right form, so that the daemon reads the
-    // body before it refuses. Without one the phase would count refusals, and its bounds would
-    // fail.
+    // body before it refuses the request. With an empty signature the daemon would refuse the
+    // request without its body.
     guard let signature = try? key.signature(for: Data("another text".utf8)) else { return "" }
     return signature.derRepresentation.base64EncodedString()
   }()

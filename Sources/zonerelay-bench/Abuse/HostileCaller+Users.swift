@@ -7,8 +7,8 @@ extension HostileCaller {
   static let hostileUser = "_mallory"
 
   static let users: [HostileCaller] = [
-    // 19 of them use up the user's bytes. The others are refused, and the 19 are replaced
-    // endlessly.
+    // 19 of the 40 subscriptions use up the bytes that a user may have. The daemon refuses the
+    // others, and each turn replaces the 19.
     HostileCaller("largest subscriptions", threads: 2, sending: largestSubscriptions),
     HostileCaller("most subscriptions", sending: mostSubscriptions),
     HostileCaller(
@@ -106,7 +106,8 @@ extension HostileCaller {
   private static let allNotifications = device("notifications/changes", "{}")
   private static let largestPages = zonePages("")
 
-  /// - Parameter token: the member for the token, which each zone's item contains.
+  /// - Parameter token: the JSON member with the token, which each zone's item contains; empty for
+  ///   no token.
   private static func zonePages(_ token: String) -> StampedRequest {
     let zones = list(0..<AbuseScene.hostileZones) {
       #"{"zoneID":{"zoneName":"Z\#($0)"}\#(token)}"#

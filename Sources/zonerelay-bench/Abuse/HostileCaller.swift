@@ -40,7 +40,7 @@ struct HostileTurn {
   func connection() -> HostileConnection? {
     let connection = HostileConnection(port: port)
     answers.count(connection == nil ? .unconnected : .connected, of: name)
-    // After an immediate refusal, wait briefly, so that the thread does not try in a tight loop.
+    // After an immediate refusal the thread waits briefly, so that it does not try in a tight loop.
     if connection == nil { Thread.sleep(forTimeInterval: 0.01) }
     return connection
   }
@@ -65,7 +65,7 @@ struct HostileTurn {
   }
 
   /// Opens connections that each send `head` and then one byte a second. Counts the answers that
-  /// have arrived by the end.
+  /// have arrived by the end of the turn.
   func drip(_ head: String, connections count: Int, seconds: Int = 4) {
     let all = (0..<count).compactMap { _ in connection() }.filter { $0.send(head) }
     for _ in all { answers.count(.sent, of: name) }
@@ -119,7 +119,7 @@ final class HostileAnswers: Sendable {
     }.sorted()
   }
 
-  /// Kinds that sent nothing: a phase proves nothing about them.
+  /// The kinds of abuse that sent nothing, so that the phase proves nothing about them.
   func silent(of callers: [HostileCaller]) -> [String] {
     let all = all
     return callers.map(\.name).filter { all[$0]?.events[Event.sent.rawValue] ?? 0 == 0 }

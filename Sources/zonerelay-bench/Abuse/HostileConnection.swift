@@ -51,7 +51,7 @@ final class HostileConnection {
 
   /// The next complete answer; nil if there is none.
   ///
-  /// - Parameter seconds: how long to wait; 0: only take an answer that has already arrived.
+  /// - Parameter seconds: how long to wait; 0 takes only an answer that has already arrived.
   func answer(within seconds: Int = HostileConnection.patience) -> HostileAnswer? {
     // The system treats a timeout of zero as no timeout.
     var patience = timeval(tv_sec: seconds, tv_usec: seconds == 0 ? 1_000 : 0)

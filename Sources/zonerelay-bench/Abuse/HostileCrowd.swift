@@ -3,8 +3,8 @@ import Synchronization
 
 /// The threads of several hostile callers, from `start` until `end`.
 ///
-/// They run at a low priority, because real hostile callers have machines of their own: the cost of
-/// writing their requests must not count as the daemon's slowness.
+/// The threads run at a low priority, because real hostile callers have machines of their own: the
+/// cost of writing their requests must not count as the daemon's slowness.
 final class HostileCrowd {
   private let flag = StopFlag()
   private let group = DispatchGroup()
@@ -23,7 +23,7 @@ final class HostileCrowd {
         group.enter()
         Thread.detachNewThread {
           defer { group.leave() }
-          // On Linux 0 means the calling thread alone. If this fails, the thread has normal
+          // On Linux 0 means the calling thread alone. If the call fails, the thread has normal
           // priority.
           _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
           while !flag.isSet {
@@ -38,7 +38,7 @@ final class HostileCrowd {
     }
   }
 
-  /// Returns when all threads have ended, after a few seconds at most.
+  /// Stops the threads, and returns when all of them have ended, after a few seconds at most.
   func end() async {
     flag.set()
     let group = group
@@ -48,7 +48,7 @@ final class HostileCrowd {
   }
 }
 
-/// Tells threads to stop.
+/// A flag that tells threads to stop.
 final class StopFlag: Sendable {
   private let isOver = Atomic(false)
   func set() { isOver.store(true, ordering: .relaxed) }

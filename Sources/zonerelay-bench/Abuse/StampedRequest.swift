@@ -23,7 +23,7 @@ struct StampedRequest: Sendable {
     self.places = places
   }
 
-  /// - Parameter number: different for each request of a run.
+  /// - Parameter number: a number that is different for each request of a run.
   func bytes(_ number: Int) -> [UInt8] {
     let digits = String(UInt64(number), radix: 16)
     let stamp = Array(

@@ -2,9 +2,9 @@ import Foundation
 import NIOCore
 import RelayWire
 
-/// Goal S9 (docs/performance.md): one user's 100,000 changes to 100 records in 5 zones within 1.5
-/// s, for 3 devices. Also measures how long the daemon takes meanwhile to accept a single event,
-/// with 200 readers polling.
+/// Measures goal S9 (docs/performance.md): 100,000 changes of one user with 3 devices, to 100
+/// records in 5 zones within 1.5 s. The bench also measures how long the daemon takes to accept a
+/// single event: when it is idle, while 200 readers poll, and during another burst beside them.
 struct BurstBench {
   private let bench: Workbench
   private let shape: BurstShape
@@ -17,7 +17,7 @@ struct BurstBench {
   /// The result of one round, on a fresh daemon.
   struct Result {
     var pushes = 0
-    /// Rows that the daemon wrote into feeds; nil if it reports none.
+    /// Rows that the daemon wrote into feeds; nil if the daemon does not count them.
     var rows: Double?
     var seconds = 0.0
     var cpu = 0.0
@@ -106,7 +106,7 @@ struct BurstBench {
 
 /// The size of a burst.
 struct BurstShape: Sendable {
-  /// Requests of 1,000 changes, for each zone.
+  /// How many requests of 1,000 changes are sent for each zone.
   var batchesEach: Int
   static let zones = 5
   static let recordsEach = 20

@@ -2,7 +2,7 @@ import NIOCore
 
 /// A record server that reports one zone: it sends its requests one by one, spread over the burst.
 ///
-/// `@unchecked Sendable`: used on the bench's one event loop only.
+/// `@unchecked Sendable`: the object is used on the bench's one event loop only.
 final class BurstProducer: LoadCaller, @unchecked Sendable {
   private let requests: [ByteBuffer]
   private var next = 0
@@ -19,13 +19,13 @@ final class BurstProducer: LoadCaller, @unchecked Sendable {
   }
 }
 
-/// Posts single events of a user without devices at a steady rate, and times the answers.
+/// Posts single events of users without devices at a steady rate, and times the answers.
 ///
-/// `@unchecked Sendable`: used on the bench's one event loop only; the latencies are read after the
-/// run.
+/// `@unchecked Sendable`: the object is used on the bench's one event loop only; the latencies are
+/// read after the run.
 final class Probe: LoadCaller, @unchecked Sendable {
-  /// Each connection sends a request every `pace`: together 400 requests a second. With so many
-  /// connections a late answer does not delay the other requests.
+  /// The number of connections. Each sends a request every `pace`, together 400 requests a second.
+  /// With so many connections a late answer does not delay the other requests.
   static let connections = 100
   private static let pace = TimeAmount.milliseconds(250)
   private var writer: EventWriter
@@ -57,10 +57,11 @@ final class Probe: LoadCaller, @unchecked Sendable {
   }
 }
 
-/// A client that follows one zone of the burst's user: it requests the changes four times a second.
+/// A client that follows one zone of the burst's user: the client requests the changes four times a
+/// second.
 ///
-/// `@unchecked Sendable`: used on the bench's one event loop only; the latencies are read after the
-/// run.
+/// `@unchecked Sendable`: the object is used on the bench's one event loop only; the latencies are
+/// read after the run.
 final class Reader: LoadCaller, @unchecked Sendable {
   private static let pace = TimeAmount.milliseconds(250)
   private let zone: String

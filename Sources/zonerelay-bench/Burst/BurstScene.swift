@@ -41,7 +41,7 @@ struct BurstScene {
     }
   }
 
-  /// Posts the burst and returns how long that took, in seconds.
+  /// Posts the burst and returns how long the posting took, in seconds.
   func post(_ run: String) async throws -> Double {
     let callers = burst(run)
     let exchange = try await LoadExchange(callers, to: .port(daemon.port), group: bench.group)
@@ -56,8 +56,8 @@ struct BurstScene {
     var pages = Latencies()
   }
 
-  /// Posts single events at a steady rate, beside readers and another burst: for three seconds, or
-  /// as long as the burst is posted.
+  /// Posts single events at a steady rate, beside readers and, if `run` is set, another burst.
+  /// Takes as long as the burst, or three seconds without a burst.
   func observe(readers: Int, burst run: String?) async throws -> Observed {
     let length = run == nil ? TimeAmount.seconds(3) : BurstShape.length
     let probes = (0..<Probe.connections).map {

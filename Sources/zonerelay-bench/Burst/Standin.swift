@@ -19,7 +19,7 @@ struct Standin {
     return Standin(child: child, port: port, directory: directory)
   }
 
-  /// Configuration lines of a route for a daemon that pushes to this stand-in.
+  /// The configuration lines of a route, for a daemon that pushes to this stand-in.
   var route: String {
     """
             apns:
@@ -30,7 +30,7 @@ struct Standin {
     """
   }
 
-  /// The number of pushes received, once no more have come for longer than any window.
+  /// The number of pushes received, once no push has come for 4 s, which is longer than any window.
   func settledPushes() async throws -> Int {
     let deadline = ContinuousClock.now + .seconds(40)
     var (known, since) = (count, ContinuousClock.now)
@@ -48,7 +48,7 @@ struct Standin {
 
   /// The number of pushes received so far.
   var count: Int {
-    // The file does not exist before the first push.
+    // A log that cannot be read counts as empty.
     guard let data = try? Data(contentsOf: URL(fileURLWithPath: pushes)) else {
       return 0
     }

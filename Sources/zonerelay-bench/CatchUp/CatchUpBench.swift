@@ -1,9 +1,9 @@
 import Foundation
 import NIOCore
 
-/// Goal S7 (docs/performance.md): the daemon's cost of a client's catch-up. Measures a warm page of
-/// 200 changes of a zone, beside a read of the same rows by SQLite alone, and a poll that finds no
-/// change.
+/// Measures goal S7 (docs/performance.md): what a client's catch-up costs the daemon. The bench
+/// measures a warm page of 200 changes of a zone, beside a read of the same rows by SQLite alone,
+/// and a poll that finds no change.
 struct CatchUpBench {
   private let bench: Workbench
   private let walks: Int
@@ -34,13 +34,13 @@ struct CatchUpBench {
     try await seed(daemon)
     let reading = try RawPages(
       store.appendingPathComponent("relay.db").path, rows: Self.records, page: Self.page)
-    // Both ours and the reference read everything once before the measurement.
+    // Before the measurement, the daemon and SQLite both read everything once.
     _ = try await read(daemon, walks: 1)
     _ = try reading.read(pages: Self.records / Self.page)
     var results: [Result] = []
     for round in 1...bench.options.pairCount {
       var result = Result()
-      // Alternate the order, so that neither always runs second.
+      // The order alternates, so that neither the daemon nor SQLite always runs second.
       if round.isMultiple(of: 2) { result.raw = try reading.read(pages: pages) }
       let (cost, tokens) = try await read(daemon, walks: walks)
       result.page = cost
@@ -68,9 +68,9 @@ struct CatchUpBench {
     try await daemon.settle()
   }
 
-  /// Walks the zone from its start to its end.
+  /// Lets each reader walk the zone from its start to its end, `walks` times.
   ///
-  /// - Returns: the daemon's CPU for each page, and each reader's last token.
+  /// - Returns: the daemon's CPU time for each page, in microseconds, and each reader's last token.
   private func read(_ daemon: MeasuredDaemon, walks: Int) async throws -> (Double, [String]) {
     let readers = (0..<Self.readers).map { _ in
       PageReader(walks: walks, pages: Self.records / Self.page, limit: Self.page)

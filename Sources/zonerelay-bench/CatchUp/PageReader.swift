@@ -2,7 +2,8 @@ import NIOCore
 
 /// A client that reads a zone from its start to its end, repeatedly.
 ///
-/// `@unchecked Sendable`: used on the bench's one event loop only; the token is read after the run.
+/// `@unchecked Sendable`: the object is used on the bench's one event loop only; the token is read
+/// after the run.
 final class PageReader: LoadCaller, @unchecked Sendable {
   static let zone = "Notes"
   private let signature = MeasuredDaemon.userToken(CatchUpBench.user)
@@ -45,9 +46,9 @@ final class PageReader: LoadCaller, @unchecked Sendable {
   }
 }
 
-/// A client that has all changes and asks for more.
+/// A client that has all changes and asks for newer changes.
 ///
-/// `@unchecked Sendable`: used on the bench's one event loop only.
+/// `@unchecked Sendable`: the object is used on the bench's one event loop only.
 final class EmptyPoller: LoadCaller, @unchecked Sendable {
   private let request: ByteBuffer
   private var polls: Int

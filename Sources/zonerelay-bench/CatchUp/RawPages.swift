@@ -1,8 +1,8 @@
 import Foundation
 import GRDBSQLite
 
-/// Reads the rows of a page with SQLite alone, from the daemon's own file: the least cost of any
-/// way to serve these rows.
+/// Reads the rows of a page with SQLite alone, from the daemon's own file. No way to serve these
+/// rows can cost less.
 final class RawPages {
   private let database: OpaquePointer
   private let statement: OpaquePointer
@@ -12,8 +12,8 @@ final class RawPages {
   private static let columns: Int32 = 11
 
   /// - Parameters:
-  ///   - rows: the number of rows in the feed to read, which is the largest feed.
-  ///   - page: rows read at a time.
+  ///   - rows: the number of rows in the largest feed, which is the feed that is read.
+  ///   - page: how many rows are read at a time.
   init(_ path: String, rows: Int, page: Int) throws {
     (self.rows, self.page) = (rows, page)
     var database: OpaquePointer?
@@ -47,9 +47,9 @@ final class RawPages {
     return statement
   }
 
-  /// Reads this many pages; at the end of the feed it continues at the start.
+  /// Reads `pages` pages. At the end of the feed, the next page is the first page again.
   ///
-  /// - Returns: CPU for each page, in microseconds.
+  /// - Returns: the CPU time for each page, in microseconds.
   func read(pages: Int) throws -> Double {
     let before = try CPUTime.ofThisProcess()
     var (place, found, bytes): (Int64, Int, Int32) = (0, 0, 0)

@@ -4,7 +4,7 @@ import NIOCore
 import NIOPosix
 import RelayWire
 
-/// Idle courier polls or streams: the cost of each, and how soon one change reaches all of them.
+/// Measures idle courier polls or streams: what each costs, and how soon one change reaches all.
 struct CourierBench {
   private let bench: Workbench
   private let count: Int
@@ -13,7 +13,8 @@ struct CourierBench {
   private let tables: Int
 
   /// - Parameters:
-  ///   - idle: seconds before each change. Beyond 55, polls have been answered empty and repeated.
+  ///   - idle: seconds before each change. After 55 s the daemon answers a poll empty, and the
+  ///     device polls again.
   ///   - tables: the number of open-file tables that share the polls, here and in the daemon.
   init(_ bench: Workbench, polls count: Int, areStreams: Bool, idle: Int, tables: Int) {
     self.areStreams = areStreams
@@ -25,7 +26,7 @@ struct CourierBench {
 
   private var kind: String { areStreams ? "streams" : "polls" }
 
-  /// Open files in a table besides its connections, and the difference between two tables.
+  /// Open files of a table besides its connections, and room for the difference between two tables.
   private static let spare = 500
 
   /// One change that reached all devices.
@@ -119,7 +120,7 @@ struct CourierBench {
   }
 
   /// The share of the polls that must be open before a change. The other devices have just got an
-  /// empty answer; they poll again soon and get the wake then.
+  /// empty answer; these devices poll again soon, and then get the wake.
   private static let heldShare = 0.98
 
   private func wait(until daemon: MeasuredDaemon) async throws {

@@ -1,13 +1,14 @@
 import Foundation
 import NIOCore
 
-/// Users with one device each that has only the courier. All of them subscribe to one public record
-/// type.
+/// Users with one device each, which only the courier can reach. All users subscribe to one public
+/// record type.
 struct CourierScene {
   private let bench: Workbench
   private let daemon: MeasuredDaemon
   private let devices: Int
-  /// Concurrent callers: enough for registrations to share the folds that they wait for.
+  /// The number of concurrent callers: enough for registrations to share the folds that they wait
+  /// for.
   private static let callers = 256
 
   init(_ bench: Workbench, daemon: MeasuredDaemon, devices: Int) {
@@ -44,8 +45,8 @@ struct CourierScene {
 
 /// Creates devices and subscriptions for one user after another.
 ///
-/// `@unchecked Sendable`: used on the bench's one event loop only; the paths are read after the
-/// run.
+/// `@unchecked Sendable`: the object is used on the bench's one event loop only; the paths are read
+/// after the run.
 final class Newcomer: LoadCaller, @unchecked Sendable {
   private var users: [Int]
   private var token = ""

@@ -5,7 +5,7 @@ import NIOCore
 struct Crowd: Sendable {
   private let parts: [CrowdPart]
   private let count: Int
-  /// The event loop on which this type waits for the results of the others.
+  /// The event loop on which this type waits for the results of the other loops.
   private let home: any EventLoop
 
   /// The results of one change.
@@ -22,7 +22,7 @@ struct Crowd: Sendable {
 
   /// - Parameters:
   ///   - loops: each holds its share of the connections.
-  /// - home: the loop on which callers wait for the results (``FileTables``).
+  ///   - home: the loop on which callers wait for the results (``FileTables``).
   init(
     _ paths: [String], areStreams: Bool, port: Int, loops: [any EventLoop], home: any EventLoop
   ) {
@@ -46,7 +46,7 @@ struct Crowd: Sendable {
     }
   }
 
-  /// Starts the clock of the next change.
+  /// Starts to time the next change.
   func begin() async throws {
     let start = NIODeadline.now()
     _ = try await ask { $0.begin(at: start) }
@@ -54,7 +54,7 @@ struct Crowd: Sendable {
 
   /// Waits until every poll has brought its wake.
   ///
-  /// - Throws: `BenchError` if some polls have brought none within the limit.
+  /// - Throws: `BenchError` if some polls have brought no wake within the limit.
   func reached(within limit: Duration) async throws -> Reached {
     let deadline = ContinuousClock.now + limit
     var told = 0
@@ -73,10 +73,10 @@ struct Crowd: Sendable {
       "\(count - told) of \(count) polls brought no wake within \(limit.components.seconds) s")
   }
 
-  /// All devices poll again, as real devices do; streams continue.
+  /// Lets all devices poll again, as real devices do; streams continue.
   func again() async throws { _ = try await ask { $0.again() } }
 
-  /// From now on the daemon may close the connections.
+  /// Allows the daemon to close the connections from now on.
   func release() async throws { _ = try await ask { $0.isClosing = true } }
 
   func close() async throws { _ = try await ask { $0.close() } }

@@ -2,9 +2,9 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// The part of a crowd that lives on one event loop.
+/// The part of a crowd whose connections are on one event loop.
 ///
-/// `@unchecked Sendable`: its state changes on that loop only.
+/// `@unchecked Sendable`: the state of the part changes on that loop only.
 final class CrowdPart: @unchecked Sendable {
   let loop: any EventLoop
   private let paths: [String]
@@ -15,7 +15,7 @@ final class CrowdPart: @unchecked Sendable {
   private var channels: [any Channel] = []
   private var waiters: [any Waiter] = []
   private var start = NIODeadline.now()
-  /// Seconds until each wake.
+  /// Seconds from the change to each wake.
   private(set) var told: [Double] = []
   private(set) var doubled = 0
   private(set) var broken: (any Error)?
@@ -32,11 +32,11 @@ final class CrowdPart: @unchecked Sendable {
     self.loop = loop
   }
 
-  /// Connections from one loopback address: fewer than the address has free ports.
+  /// How many connections use one loopback address: fewer than the address has free ports.
   private static let portsEach = 18_000
-  /// Below the range from which the kernel chooses ports.
+  /// The first source port. All source ports are below those that the kernel chooses.
   private static let portsFirst = 12_000
-  /// Connections opened at once: fewer than the server's accept queue holds.
+  /// How many connections are opened at once: fewer than the server's accept queue holds.
   private static let atOnce = 256
 
   /// - Returns: true if there are more connections to open.
@@ -53,7 +53,8 @@ final class CrowdPart: @unchecked Sendable {
     }
   }
 
-  /// Chooses the source port itself: the kernel's search takes longer the fewer ports are free.
+  /// Connects from a source port that this method chooses, because the kernel's search takes longer
+  /// the fewer ports are free.
   private func connect(_ number: Int) -> EventLoopFuture<any Channel> {
     let (source, target): (SocketAddress, SocketAddress)
     do {

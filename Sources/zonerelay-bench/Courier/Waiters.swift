@@ -6,8 +6,8 @@ protocol Waiter: ChannelInboundHandler {
   func again()
 }
 
-/// One device's poll. After an empty answer it polls again at once; after a wake it waits for
-/// `again`.
+/// One device's poll. After an empty answer the device polls again at once; after a wake, only
+/// when `again` is called.
 final class Poll: Waiter {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
@@ -97,7 +97,7 @@ final class Stream: Waiter {
       crowd.heard(isAgain: isTold)
       isTold = true
     }
-    // Release the buffer while it is empty, as a device would.
+    // The buffer is released while it is empty, as a device would do.
     if buffer.readableBytes == 0 { buffer = ByteBuffer() }
   }
 

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Goal S8 (docs/performance.md): the daemon's resident memory for each device after a restart.
-/// Each user has one device and three subscriptions.
+/// Measures goal S8 (docs/performance.md): the daemon's resident memory for each device after a
+/// restart. Each user has one device and three subscriptions.
 struct DevicesBench {
   private let bench: Workbench
   private let users: Int
@@ -44,7 +44,7 @@ struct DevicesBench {
     return (full - empty) * 1_048_576 / Double(users)
   }
 
-  /// Resident memory of a daemon just started on a store, in MiB.
+  /// The resident memory, in MiB, of a daemon that has just started on a store.
   private func memory(_ store: URL, _ standin: Standin) async throws -> Double {
     let daemon = try await MeasuredDaemon.start(bench, apns: standin.route, store: store)
     try await daemon.settle()

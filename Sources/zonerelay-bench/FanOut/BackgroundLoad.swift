@@ -1,12 +1,13 @@
 import NIOCore
 import Synchronization
 
-/// A record server and an app that are not part of the fan-out: they send an event at a steady
-/// rate, and after each the request for the page that must show it. Both are timed. The rate is low
-/// enough that a page which waits for a fold does not delay the next event.
+/// A record server and an app that are not part of the fan-out. The record server sends events at a
+/// steady rate; after each event, the app requests the page that must show the event. Both requests
+/// are timed. The rate is low enough that a page which waits for a fold does not delay the next
+/// event.
 ///
-/// `@unchecked Sendable`: used on the bench's one event loop only; the latencies are read after the
-/// run, and the stop is atomic.
+/// `@unchecked Sendable`: the object is used on the bench's one event loop only; the latencies are
+/// read after the run, and the stop is atomic.
 final class BackgroundLoad: LoadCaller, @unchecked Sendable {
   private static let pace = TimeAmount.seconds(1)
   private let user: String
@@ -20,7 +21,7 @@ final class BackgroundLoad: LoadCaller, @unchecked Sendable {
   private(set) var accepted = Latencies()
   private(set) var read = Latencies()
 
-  /// Stops all loads that share it.
+  /// A signal that stops all loads which share it.
   final class StopSignal: Sendable {
     private let isBlown = Atomic(false)
     func stop() { isBlown.store(true, ordering: .relaxed) }

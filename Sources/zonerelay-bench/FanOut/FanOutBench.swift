@@ -2,8 +2,9 @@ import Foundation
 import NIOCore
 import RelayWire
 
-/// A public change to a million subscribers. Measures how soon it is answered, how long its slices
-/// take and how they affect other callers; and checks that a kill between slices loses none.
+/// Measures a public change for a million subscribers: how soon the daemon answers it, how long its
+/// slices take, and how they delay other callers. The bench also checks that a kill between slices
+/// loses no notification.
 struct FanOutBench {
   private let bench: Workbench
   private let subscribers: Int
@@ -61,7 +62,8 @@ struct FanOutBench {
     return daemon
   }
 
-  /// One change for all subscribers, beside other callers' events, until its end.
+  /// Measures one change for all subscribers, beside other callers' events, until all feeds have
+  /// the change.
   private func quiet(into result: inout Result, _ daemon: MeasuredDaemon) async throws {
     let stop = BackgroundLoad.StopSignal()
     let background = (0..<Self.background).map { BackgroundLoad($0, run: "quiet", stop: stop) }
@@ -84,7 +86,7 @@ struct FanOutBench {
     Talk.line("fan-out: all told after \(String(format: "%.1f", result.done)) s")
   }
 
-  /// Another change for all subscribers. The daemon is killed part-way, and the next daemon
+  /// Posts another change for all subscribers. The daemon is killed part-way, and the next daemon
   /// finishes the change.
   private func killed(
     into result: inout Result, _ daemon: MeasuredDaemon, _ directory: URL

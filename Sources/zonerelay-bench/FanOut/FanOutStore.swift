@@ -9,7 +9,7 @@ struct FanOutStore {
   private let directory: URL
   private let subscribers: Int
   private let scope = Scope(container: MeasuredDaemon.container, environment: .development)
-  /// Users written by one fold.
+  /// How many users one fold writes.
   private static let piece = 20_000
   private static let readers = 4
 

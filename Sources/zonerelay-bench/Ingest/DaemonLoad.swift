@@ -1,6 +1,7 @@
 import NIOCore
 
-/// Our side of the ingest figures: a fresh daemon, and requests written before the measurement.
+/// zonerelay's side of the ingest figures: a fresh daemon, and requests written before the
+/// measurement.
 struct DaemonLoad {
   private let bench: Workbench
   private static let users = 1_000
@@ -8,10 +9,11 @@ struct DaemonLoad {
 
   init(_ bench: Workbench) { self.bench = bench }
 
-  /// Posts `count` events over 50 connections. Throws unless the daemon accepts each.
+  /// Posts `count` events over 50 connections. Throws unless the daemon accepts each event.
   func run(_ count: Int, eventsEach: Int) async throws -> IngestBench.Result {
     let daemon = try await MeasuredDaemon.start(bench)
-    // Warm up: a daemon's first requests pay for its pages, code paths and connections.
+    // The first requests of a daemon are posted before the measurement. They cost more, because the
+    // daemon's memory pages, code paths and connections are new.
     try await post(count / 20, eventsEach, run: "warm", daemon)
     let requests = Self.requests(count, eventsEach, run: "run")
     let outbox = Outbox(requests, eventsEach: eventsEach)
@@ -38,7 +40,7 @@ struct DaemonLoad {
     try await exchange.run(within: .seconds(60))
   }
 
-  /// The events of an outbox in the order of commit: neighbours belong to different users.
+  /// The requests of an outbox, in which neighbouring events belong to different users.
   private static func requests(_ count: Int, _ eventsEach: Int, run: String) -> [ByteBuffer] {
     var writer = EventWriter(run: run)
     func subject(_ number: Int) -> EventWriter.Subject {

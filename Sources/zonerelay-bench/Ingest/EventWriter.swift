@@ -2,7 +2,7 @@ import NIOCore
 
 /// Writes CloudEvents like those of a record server, each with an id of its own.
 struct EventWriter {
-  /// Distinguishes the ids of one run from those of every other.
+  /// Distinguishes the ids of one run from those of every other run.
   let run: String
   private var count = 0
 

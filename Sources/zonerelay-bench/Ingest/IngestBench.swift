@@ -1,7 +1,7 @@
 import Foundation
 
-/// Goals S4 and S5 (docs/performance.md): changes that are durable when they are answered, over 50
-/// keep-alive connections, with one event or a hundred in each request.
+/// Measures goals S4 and S5 (docs/performance.md): how many changes a second become durable and are
+/// answered, over 50 keep-alive connections, with one event or a hundred in each request.
 struct IngestBench {
   private let bench: Workbench
   static let connections = 50
@@ -41,7 +41,7 @@ struct IngestBench {
   ) async throws -> Pairs {
     var pairs = Pairs()
     for pair in 1...bench.options.pairCount {
-      // Alternate the order, so that neither always runs second.
+      // The order alternates, so that neither zonerelay nor the reference always runs second.
       if pair.isMultiple(of: 2) {
         if let result = try await reference() { pairs.reference.append(result) }
         pairs.ours.append(try await ours())

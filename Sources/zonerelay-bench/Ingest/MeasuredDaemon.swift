@@ -20,11 +20,12 @@ struct MeasuredDaemon {
   /// Starts the daemon and waits until it is ready.
   ///
   /// - Parameters:
-  ///   - apns: configuration lines of a route, with their indentation.
+  ///   - apns: the configuration lines of a route, with their indentation.
   ///   - others: bearer keys of further producers, by name.
-  ///   - signer: the key id and the public key, in PEM, of one more producer, which signs.
+  ///   - signer: the key id and the public key, in PEM, of one more producer, which signs its
+  ///     requests.
   ///   - settings: further configuration lines.
-  ///   - store: a directory with a store in it; nil: a new empty one.
+  ///   - store: the directory of a store; nil means a new, empty store.
   static func start(
     _ bench: Workbench, apns: String = "", others: [String: String] = [:],
     signer: (keyID: String, pem: String)? = nil, settings: String = "", store: URL? = nil,
@@ -139,7 +140,7 @@ struct MeasuredDaemon {
     return line.flatMap { Double($0.dropFirst(name.count + 1)) }
   }
 
-  /// A user's JWT, HS256.
+  /// A user's token: a JWT signed with HS256, valid for an hour.
   static func userToken(_ user: String) -> String {
     let expires = Int(Date.now.timeIntervalSince1970) + 3_600
     let header = base64URL(Data(#"{"alg":"HS256","typ":"JWT"}"#.utf8))

@@ -3,19 +3,21 @@ import NIOCore
 import NIOPosix
 
 /// The reference for goal S5 (docs/performance.md): NATS JetStream with a file stream in its
-/// default mode, which answers before it syncs. 200-byte messages, 512 unacknowledged at a time.
+/// default mode, which answers before it syncs. The messages have 200 bytes, and 512 of them are
+/// unacknowledged at a time.
 struct NATSLoad {
   static let name = "NATS JetStream"
   static let missing =
     "nats-server is not installed (package nats-server); the published figure stands in"
-  /// The published rate on a machine of this kind.
+  /// The published rate, in messages a second, on a machine of this kind.
   static let publishedRate = 103_000.0
   private let bench: Workbench
   private let server: String
 
-  /// Nil if no server is installed: the figure is then compared with the published one.
+  /// The result is nil if no server is installed. The figure is then compared with the published
+  /// rate.
   init?(_ bench: Workbench) {
-    // The reason why it was not found is in `missing`.
+    // The reason why the server was not found is in `missing`.
     guard let server = try? Tool.natsServer.find() else { return nil }
     self.bench = bench
     self.server = server

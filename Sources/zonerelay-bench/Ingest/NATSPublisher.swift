@@ -3,7 +3,7 @@ import NIOCore
 /// The part of a NATS client that the measurement needs: makes a file stream, publishes messages
 /// into it with 512 unacknowledged at a time, and counts the acknowledgements.
 ///
-/// `@unchecked Sendable`: made for one channel and used on its event loop only.
+/// `@unchecked Sendable`: the object is made for one channel and used on its event loop only.
 final class NATSPublisher: ChannelInboundHandler, @unchecked Sendable {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
@@ -17,9 +17,9 @@ final class NATSPublisher: ChannelInboundHandler, @unchecked Sendable {
   static let underWay = 512
 
   private enum State {
-    /// Waits for the server's INFO.
+    /// The client waits for the server's INFO.
     case greeting
-    /// Waits until the server has made the stream.
+    /// The client waits until the server has made the stream.
     case preparing
     case publishing(sent: Int, acknowledged: Int)
   }
@@ -60,7 +60,7 @@ final class NATSPublisher: ChannelInboundHandler, @unchecked Sendable {
     case other
   }
 
-  /// The server's next protocol message, if it is complete.
+  /// The server's next protocol message; nil if the message is not complete yet.
   private func readLine() throws -> Input? {
     guard let end = input.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
     let length = end - input.readerIndex + 1

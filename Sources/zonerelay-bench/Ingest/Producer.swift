@@ -3,8 +3,8 @@ import NIOCore
 /// What a record server's connections share: the requests not sent yet, and the results of those
 /// that were sent.
 ///
-/// `@unchecked Sendable`: used on the bench's one event loop only; it is made before the run and
-/// read after it.
+/// `@unchecked Sendable`: the object is used on the bench's one event loop only; it is made before
+/// the run and read after the run.
 final class Outbox: @unchecked Sendable {
   private var requests: [ByteBuffer]
   private var next = 0
@@ -41,7 +41,8 @@ final class Producer: LoadCaller {
 }
 
 extension LoadAnswer {
-  /// The answer must be 202 with every event new: otherwise the measurement is worthless.
+  /// Throws unless the answer is 202 and all `count` events were new: otherwise the measurement is
+  /// worthless.
   func expectAccepted(_ count: Int) throws {
     guard status == 202, number(after: #""accepted":"#) == count else {
       throw BenchError("\(count) events were answered with \(status): \(text.prefix(500))")

@@ -1,7 +1,8 @@
 import Foundation
 
 /// The reference for goal S4 (docs/performance.md): redis, which syncs its log before it answers,
-/// and redis's own benchmark with 50 connections. Each sends one SET of 200 bytes at a time.
+/// and redis's own benchmark with 50 connections. Each connection sends one SET of 200 bytes at a
+/// time.
 struct RedisLoad {
   private let bench: Workbench
   private let server: String

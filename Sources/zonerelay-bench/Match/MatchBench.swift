@@ -1,12 +1,12 @@
 import Foundation
 import RelayCore
 
-/// Goal S11 (docs/performance.md), the core's part: the cost of a change among a million query
-/// subscriptions, relative to its cost among a thousand; and the cost of each subscriber of a wide
-/// change.
+/// Measures goal S11 (docs/performance.md), the core's part: the cost of a change among a million
+/// query subscriptions, relative to its cost among a thousand; and the cost of each subscriber of a
+/// wide change.
 struct MatchBench {
   private let bench: Workbench
-  /// 1,000,000; a tenth with `--quick`.
+  /// The larger number of subscriptions: 1,000,000, or a tenth with `--quick`.
   private let many: Int
   private let changes: Int
 
@@ -21,7 +21,7 @@ struct MatchBench {
 
   func run() async throws -> [Figure] { try narrow() + wide() }
 
-  /// Each change matches four subscriptions.
+  /// Measures changes that match four subscriptions each.
   private func narrow() throws -> [Figure] {
     var (ours, reference): ([Double], [Double]) = ([], [])
     var small = MatchScene(subscriptions: Self.few, seed: 1)
@@ -53,7 +53,7 @@ struct MatchBench {
     return cost
   }
 
-  /// Each change matches every subscription.
+  /// Measures changes that match every subscription.
   private func wide() throws -> [Figure] {
     var results: [Bool: (ours: [Double], reference: [Double])] = [:]
     var small = WideScene(subscriptions: Self.wideFew)

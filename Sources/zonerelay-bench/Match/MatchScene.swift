@@ -1,11 +1,11 @@
 import RelayCore
 
-/// One partition with many public query subscriptions to one record type. Each belongs to another
-/// user and has an equality filter; four subscriptions share each value.
+/// One partition with many public query subscriptions to one record type. Each subscription belongs
+/// to another user and has an equality filter; four subscriptions share each value.
 struct MatchScene {
   static let scope = Scope(container: "iCloud.com.example.notes", environment: .development)
   static let askingEach = 4
-  /// Changes between two folds, about as many as on a busy daemon.
+  /// The number of changes between two folds, about as many as on a busy daemon.
   private static let fold: UInt64 = 500
 
   let subscriptions: Int
@@ -28,7 +28,8 @@ struct MatchScene {
     partition = Partition(tables, limits: Limits(), policy: WakePolicy())
   }
 
-  /// - Parameter author: nil: the subscription matches every record of the type.
+  /// - Parameter author: the author that the filter asks for; nil means that the subscription
+  ///   matches every record of the type.
   static func subscription(asking author: String?) -> Subscription {
     var info = NotificationInfo()
     info.isContentAvailable = true

@@ -20,9 +20,10 @@ struct WideScene {
       of: number, in: MatchScene.scope)
   }
 
-  /// One fan-out from its beginning, slice by slice, up to `count` subscribers.
+  /// Runs one fan-out from its beginning, slice by slice, up to `count` subscribers.
   ///
-  /// - Parameter removing: removes each subscription that fired, as with those that fire once.
+  /// - Parameter removing: if true, each subscription that fired is removed, as the relay does with
+  ///   subscriptions that fire once.
   /// - Returns: how many subscribers were reached.
   mutating func reach(_ count: Int, removing: Bool) -> Int {
     var (cursor, reached) = (Position.zero, 0)

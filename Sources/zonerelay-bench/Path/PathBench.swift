@@ -2,19 +2,20 @@ import Foundation
 import NIOCore
 import RelayWire
 
-/// Goals S6 and S10 (docs/performance.md): the whole path from an event to its push. Each user has
-/// one phone. S6 is the daemon's CPU for this path: parse, match, log durably, fold, push. S10 is
-/// the time that an idle daemon takes from its answer to the push.
+/// Measures goals S6 and S10 (docs/performance.md): the whole path from an event to its push. Each
+/// user has one phone. S6 is the daemon's CPU time for this path: parse, match, log durably, fold,
+/// push. S10 is the time that an idle daemon takes from its answer to the push.
 struct PathBench {
   private let bench: Workbench
-  /// Users for each way of posting.
+  /// The number of users for each way of posting.
   private let users: Int
   private let idle: Int
   private static let batch = 100
   private static let connections = 50
-  /// Users whose pushes are sent before the measurement.
+  /// The number of users whose pushes are sent before the measurement.
   private static let warm = 200
-  /// The published figures of sygnal, a gateway that stores nothing, on a machine of this kind.
+  /// The published CPU time of sygnal, in µs a push, on a machine of this kind. sygnal is a gateway
+  /// that stores nothing.
   private static let sygnal = 729.0...729.0
 
   init(_ bench: Workbench) {
@@ -68,10 +69,11 @@ struct PathBench {
     return value
   }
 
-  /// CPU of one event, posted in batches and alone.
+  /// The CPU time of one event in microseconds, posted in batches and alone.
   private func cost() async throws -> (batched: Double, alone: Double) {
     try await scene(users * 2 + Self.warm) { daemon, tail in
-      // Warm up: a daemon's first pushes pay for its connections and code paths.
+      // The first pushes of a daemon are sent before the measurement. They cost more, because the
+      // daemon's connections and code paths are new.
       _ = try await cost(
         of: users * 2..<users * 2 + Self.warm, eventsEach: Self.batch, daemon, tail)
       let batched = try await cost(of: 0..<users, eventsEach: Self.batch, daemon, tail)
@@ -100,7 +102,8 @@ struct PathBench {
     return (try daemon.child.cpu() - before).each(of: users.count)
   }
 
-  /// The time from the answer to an event to its push, one event after another, with no window.
+  /// The time from the answer to an event until its push, one event after another, without a
+  /// window.
   private func latency() async throws -> Latencies {
     try await scene(idle, settings: "coalescing: { window: 0s, windowMax: 0s }") { daemon, tail in
       var writer = EventWriter(run: "idle")

@@ -22,9 +22,9 @@ final class PushTail: Sendable {
     close(changes)
   }
 
-  /// Waits for this many further pushes, on a thread of its own.
+  /// Waits for `count` further pushes, on a thread of its own.
   ///
-  /// - Returns: the time at which each was seen, in order.
+  /// - Returns: the time at which each push was seen, in order.
   func next(_ count: Int, within limit: Duration) async throws -> [NIODeadline] {
     try await NIOThreadPool.singleton.runIfActive { [self] in
       let deadline = ContinuousClock.now + limit

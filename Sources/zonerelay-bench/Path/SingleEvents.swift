@@ -3,8 +3,8 @@ import NIOCore
 /// A record server that sends one event after another, with a pause in which the relay becomes
 /// idle.
 ///
-/// `@unchecked Sendable`: used on the bench's one event loop only; the times are read after the
-/// run.
+/// `@unchecked Sendable`: the object is used on the bench's one event loop only; the times are read
+/// after the run.
 final class SingleEvents: LoadCaller, @unchecked Sendable {
   private static let pause = TimeAmount.milliseconds(50)
   private let requests: [ByteBuffer]

@@ -4,8 +4,8 @@ import Logging
 import RelayCore
 import RelayPush
 
-/// Our side of the push figures: the APNs sender with the daemon's settings, 2 connections of up to
-/// 500 streams, and at most 1,000 pushes in flight.
+/// zonerelay's side of the push figures: the APNs sender with the daemon's settings, 2 connections
+/// of up to 500 streams, and at most 1,000 pushes in flight.
 struct EngineLoad {
   private let bench: Workbench
   private let sink: Sink
@@ -21,7 +21,7 @@ struct EngineLoad {
       pem: P256.Signing.PrivateKey().pemRepresentation, keyID: "ABCDE12345", teamID: "TEAM123456")
   }
 
-  /// Sends `count` pushes over new connections. Throws if one is lost or refused.
+  /// Sends `count` pushes over new connections. Throws if a push is lost or refused.
   func run(_ count: Int) async throws -> PushBench.Result {
     let settings = try APNsSettings(
       .init(host: "localhost", port: sink.port), topic: PushWork.topic, credential: .key(key),

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The reference: h2load, one connection of 500 streams, with the same paths, headers and body
-/// size. h2load makes no payloads and no decisions.
+/// The reference for the push figures: h2load, with one connection of 500 streams and with the same
+/// paths, headers and body size. h2load makes no payloads and no decisions.
 struct H2Load {
   private let bench: Workbench
   private let sink: Sink
@@ -24,7 +24,7 @@ struct H2Load {
 
   func run(_ count: Int) async throws -> PushBench.Result {
     let headers = [
-      // The same length as a signed token.
+      // This value has the length of a signed token.
       "authorization: bearer " + String(repeating: "e", count: 186),
       "apns-id: 00000000-2e1a-90ff-0000-000000000001", "apns-topic: \(PushWork.topic)",
       "apns-push-type: background", "apns-priority: 5", "apns-expiration: 1795233600",

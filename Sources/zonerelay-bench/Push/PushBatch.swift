@@ -4,7 +4,7 @@ import RelayEngine
 import RelayPush
 import Synchronization
 
-/// A number of pushes: each verdict causes the next push, until all have a verdict.
+/// A number of pushes: each verdict causes the next push, until all pushes have a verdict.
 final class PushBatch: Sendable {
   private let sender: APNsSender
   private let work: PushWork
@@ -16,7 +16,7 @@ final class PushBatch: Sendable {
     var sent = 0
     var delivered = 0
     var answered = 0
-    /// The other verdicts, with their number.
+    /// How often each other verdict came.
     var others: [String: Int] = [:]
     var waiter: CheckedContinuation<Void, Never>?
   }
@@ -28,7 +28,7 @@ final class PushBatch: Sendable {
     expires = Instant(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1_000)) + .hours(24)
   }
 
-  /// Returns when every push has its verdict, or when the time is over.
+  /// Sends the pushes. Returns when every push has its verdict, or when the time is over.
   func fire(within limit: Duration) async throws {
     try await withThrowingTaskGroup(of: Bool.self) { group in
       group.addTask { [self] in

@@ -1,12 +1,12 @@
 import Foundation
 
-/// Goals S1, S2 and S3 (docs/performance.md): pushes made and sent by our engine, beside h2load,
-/// against the same nghttpd. The run fails unless every push gets a verdict and every verdict is
-/// `delivered`.
+/// Measures goals S1, S2 and S3 (docs/performance.md): pushes that zonerelay's sender makes and
+/// sends, beside h2load, against the same nghttpd. The run fails unless every push gets a verdict
+/// and every verdict is `delivered`.
 struct PushBench {
   private let bench: Workbench
   private let count: Int
-  /// The published figures of Go apns2, gorush's engine, on a machine of this kind.
+  /// The published CPU time of Go apns2, gorush's engine, in µs a push, on a machine of this kind.
   private static let apns2 = 60.0...70.0
 
   init(_ bench: Workbench) {
@@ -14,7 +14,7 @@ struct PushBench {
     count = bench.options.amount(100_000)
   }
 
-  /// The result of one way of pushing.
+  /// The result of zonerelay's sender or of h2load.
   struct Result {
     var rate: Double
     var client: Double
@@ -28,7 +28,7 @@ struct PushBench {
     var ours: [Result] = []
     var reference: [Result] = []
     for pair in 1...bench.options.pairCount {
-      // Alternate the order, so that neither always runs second.
+      // The order alternates, so that neither zonerelay nor h2load always runs second.
       if pair.isMultiple(of: 2) {
         reference.append(try await load.run(count))
         ours.append(try await engine.run(count))

@@ -5,7 +5,7 @@ import Foundation
 struct Sink {
   let child: Child
   let port: Int
-  /// The certificate, in PEM, that clients must trust.
+  /// The path of the certificate, in PEM, that clients must trust.
   let certificate: String
 
   static func start(_ bench: Workbench) async throws -> Sink {
@@ -13,7 +13,7 @@ struct Sink {
     let devices = root.appendingPathComponent("3/device")
     try FileManager.default.createDirectory(at: devices, withIntermediateDirectories: true)
     for token in PushWork.tokens {
-      // Not empty: for an empty file nghttpd ends the stream with an extra frame.
+      // The file must not be empty: for an empty file nghttpd ends the stream with an extra frame.
       try Data("ok".utf8).write(to: devices.appendingPathComponent(PushWork.name(of: token)))
     }
     let (key, certificate) = (bench.file("sink.key").path, bench.file("sink.pem").path)

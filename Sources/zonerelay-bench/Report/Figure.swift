@@ -1,4 +1,4 @@
-/// One line of a report: our result, its reference and the target.
+/// One line of a report: the result of zonerelay, its reference and the target.
 struct Figure: Codable {
   /// The goal of docs/performance.md that the figure belongs to, such as `S1`.
   var goal: String
@@ -18,7 +18,7 @@ struct Figure: Codable {
     var isPublished = false
   }
 
-  /// A higher value is better if `floor` is below `goal`.
+  /// The target of a figure. A higher value is better if `floor` is below `goal`.
   struct Target: Codable {
     var floor: Double
     var goal: Double

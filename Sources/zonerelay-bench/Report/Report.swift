@@ -59,7 +59,8 @@ extension Spread {
       ? Self.text(median) : "\(Self.text(median)) (\(Self.text(min))–\(Self.text(max)))"
   }
 
-  /// The value with three significant digits and separated thousands.
+  /// The value as text: up to three significant digits below 1,000, and a whole number with
+  /// separated thousands from 1,000 on.
   fileprivate static func text(_ value: Double) -> String {
     switch abs(value) {
     case 1_000...: grouped(Int(value.rounded()))

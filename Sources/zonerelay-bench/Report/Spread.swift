@@ -4,7 +4,7 @@ struct Spread: Codable {
   var min: Double
   var max: Double
 
-  /// - Precondition: at least one value.
+  /// - Precondition: there is at least one value.
   init(_ values: [Double]) {
     precondition(!values.isEmpty, "a spread needs a value")
     let sorted = values.sorted()
@@ -24,7 +24,7 @@ struct Latencies: Sendable {
   mutating func add(_ other: Latencies) { nanoseconds += other.nanoseconds }
   var count: Int { nanoseconds.count }
 
-  /// The percentile in milliseconds; `share` between 0 and 1. Zero if nothing was measured.
+  /// The percentile in milliseconds, with `share` between 0 and 1; zero if nothing was measured.
   func percentile(_ share: Double) -> Double {
     guard !nanoseconds.isEmpty else { return 0 }
     let sorted = nanoseconds.sorted()

@@ -4,7 +4,7 @@ import NIOCore
 struct LoadAnswer: Sendable {
   var status: Int
   var body: ByteBuffer
-  /// From the moment when the request was due to the last byte of the answer.
+  /// The time from the moment when the request was due to the last byte of the answer.
   var took: TimeAmount
 
   var text: String { String(buffer: body) }
@@ -22,7 +22,7 @@ struct LoadAnswer: Sendable {
     }
   }
 
-  /// The quoted text that follows the last `key` in the body; it must contain no escapes.
+  /// The text that follows the first `key` in the body, up to the next quotation mark.
   func string(after key: StaticString) -> String? {
     body.withUnsafeReadableBytes { bytes in
       guard let start = bytes.end(of: key, from: 0),
@@ -33,8 +33,8 @@ struct LoadAnswer: Sendable {
   }
 }
 
-/// Splits a stream of HTTP/1.1 answers. Supports only zonerelay's form: a status line, fields, and
-/// as many bytes as `content-length` says.
+/// Splits a stream of HTTP/1.1 answers. It supports only zonerelay's form: a status line, fields,
+/// and as many bytes as `content-length` says.
 struct AnswerScanner {
   private var buffer = ByteBuffer()
   private var status = 0
@@ -53,7 +53,7 @@ struct AnswerScanner {
     }
   }
 
-  /// The next answer if it is complete.
+  /// The next answer; nil if the answer is not complete yet.
   mutating func next() throws -> Found? {
     if length == nil, try !readHead() { return nil }
     guard let length, let body = buffer.readSlice(length: length) else { return nil }
@@ -89,7 +89,7 @@ struct AnswerScanner {
 extension UnsafeRawBufferPointer {
   /// The offset after the first `key`; nil if the text does not contain it.
   ///
-  /// - Parameter ignoringCase: `key` is in lower case and matches upper case too.
+  /// - Parameter ignoringCase: if true, `key` is in lower case and matches upper case too.
   func end(of key: StaticString, from start: Int, ignoringCase: Bool = false) -> Int? {
     let length = key.utf8CodeUnitCount
     let mask: UInt8 = ignoringCase ? 0x20 : 0

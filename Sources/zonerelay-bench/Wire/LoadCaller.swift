@@ -1,22 +1,23 @@
 import NIOCore
 
-/// Gives the requests of one keep-alive connection. Called on the bench's one event loop only.
+/// A caller, which supplies the requests of one keep-alive connection. Callers run on the bench's
+/// one event loop only.
 protocol LoadCaller: AnyObject, Sendable {
-  /// The next request. `answer` is the answer to the previous one, nil at the start.
+  /// The next request. `answer` is the answer to the previous request; nil at the start.
   func next(after answer: LoadAnswer?) throws -> Turn
 }
 
 enum Turn {
   case send(ByteBuffer)
-  /// Send not before this time. The answer's time counts from it, even if the connection is late: a
-  /// stalled server must not look fast because it got fewer requests.
+  /// Sends the request at this time. The answer is timed from this moment, even if the connection
+  /// is late: a stalled server must not look fast because it got fewer requests.
   case sendAt(NIODeadline, ByteBuffer)
   case done
 }
 
 /// One request and its answer, for the setup.
 ///
-/// `@unchecked Sendable`: used on the bench's one event loop only.
+/// `@unchecked Sendable`: the object is used on the bench's one event loop only.
 final class SingleCall: LoadCaller, @unchecked Sendable {
   private let request: ByteBuffer
   private let promise: EventLoopPromise<LoadAnswer>

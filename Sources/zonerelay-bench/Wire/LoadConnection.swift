@@ -2,8 +2,8 @@ import NIOCore
 
 /// One HTTP/1.1 keep-alive connection: sends its caller's requests, one at a time.
 ///
-/// `@unchecked Sendable`: made and used on the bench's one event loop; only NIO's `@Sendable`
-/// initialisers need it.
+/// `@unchecked Sendable`: the object is used on the bench's one event loop only. NIO's `@Sendable`
+/// initialisers require the conformance.
 final class LoadConnection: ChannelInboundHandler, @unchecked Sendable {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer

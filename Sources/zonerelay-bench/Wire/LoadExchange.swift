@@ -39,8 +39,8 @@ struct LoadExchange {
     (self.lines, self.finished, self.channels) = (lines, finished, channels)
   }
 
-  /// Runs all callers; returns when the last one is done. The first failure, or the end of the
-  /// time, closes all connections.
+  /// Runs all callers, and returns when the last caller is done. The first failure, or the end of
+  /// `limit`, closes all connections.
   func run(within limit: TimeAmount) async throws {
     let channels = channels
     let isOver = loop.scheduleTask(in: limit) {
@@ -57,7 +57,7 @@ struct LoadExchange {
     }
   }
 
-  /// One request on a connection of its own.
+  /// Sends one request on a connection of its own, and returns the answer.
   static func call(
     _ request: ByteBuffer, to place: LoadTarget, group: MultiThreadedEventLoopGroup
   ) async throws -> LoadAnswer {

@@ -28,7 +28,7 @@ final class Child: Sendable {
     posix_spawn_file_actions_addopen(&actions, 1, output.path, flags, 0o600)
     posix_spawn_file_actions_addopen(&actions, 2, errors.path, flags, 0o600)
     // The bench ignores the signals that it handles itself, and its threads block them. A child
-    // that inherited this could not be stopped.
+    // that inherited these settings could not be stopped.
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -63,7 +63,7 @@ final class Child: Sendable {
 
   var hasEnded: Bool { reap() != nil }
 
-  /// Waits for the end. A process that takes too long is stopped, and that is an error.
+  /// Waits for the end. A process that takes too long is stopped, and the method throws an error.
   func wait(within limit: Duration) async throws -> Ended {
     try await NIOThreadPool.singleton.runIfActive { [self] in
       if let ended = poll(until: .now + limit) { return ended }
@@ -72,7 +72,8 @@ final class Child: Sendable {
     }
   }
 
-  /// Sends SIGTERM and waits. A process that runs on is ended, and that is an error.
+  /// Sends SIGTERM and waits. A process that does not end in time is killed, and the method throws
+  /// an error.
   func stop() async throws -> Ended {
     Foundation.kill(pid, SIGTERM)
     return try await wait(within: .seconds(20))
@@ -84,7 +85,8 @@ final class Child: Sendable {
     _ = try await wait(within: .seconds(20))
   }
 
-  /// Ends the process for cleanup, without waiting for an orderly stop and without errors.
+  /// Ends the process for cleanup: by SIGTERM and, if it still runs after 5 s, by SIGKILL. Errors
+  /// are ignored.
   func stopNow() {
     guard reap() == nil else { return }
     Foundation.kill(pid, SIGTERM)

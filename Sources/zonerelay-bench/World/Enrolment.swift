@@ -2,12 +2,13 @@ import NIOCore
 
 /// Sets up users, one after another on each connection. All requests of each user must succeed.
 ///
-/// `@unchecked Sendable`: used on the bench's one event loop only.
+/// `@unchecked Sendable`: the object is used on the bench's one event loop only.
 final class Enrolment: LoadCaller, @unchecked Sendable {
-  /// The requests of one user, which the user's token authenticates.
+  /// Makes the requests of one user, which the user's token authenticates.
   typealias Requests = @Sendable (_ user: Int, _ token: String) -> [ByteBuffer]
 
-  /// Concurrent connections: enough for registrations to share the folds that they wait for.
+  /// The number of concurrent connections: enough for registrations to share the folds that they
+  /// wait for.
   private static let connections = 256
 
   private var users: [Int]
@@ -46,7 +47,7 @@ final class Enrolment: LoadCaller, @unchecked Sendable {
 }
 
 extension Enrolment {
-  /// A phone of the user, with an APNs token.
+  /// The request that registers a phone of the user, with an APNs token.
   static func device(_ user: Int, token: String) -> ByteBuffer {
     let digits = String(user, radix: 16)
     let padded = String(repeating: "0", count: 12 - digits.count) + digits
@@ -57,14 +58,14 @@ extension Enrolment {
         + #"","clientId":"6f1c2a34-0000-4000-8000-\#(padded)"}"#).utf8)
   }
 
-  /// A subscription to the user's `private` or `shared` database.
+  /// The request for a subscription to the user's `private` or `shared` database.
   static func subscription(to database: String, token: String) -> ByteBuffer {
     subscription(
       in: database, #""subscriptionID":"\#(database)","subscriptionType":"database""#,
       token: token)
   }
 
-  /// A subscription to one record type of the public database.
+  /// The request for a subscription to one record type of the public database.
   static func subscription(toPublic recordType: String, token: String) -> ByteBuffer {
     subscription(
       in: "public",

@@ -3,13 +3,13 @@ import NIOCore
 import NIOPosix
 
 /// Event loops with one open-file table each. On Linux the limit of open files (`ulimit -n`)
-/// applies to a table, and a thread may have its own.
+/// applies to a table, and a thread may have a table of its own.
 enum FileTables {
   private static let cloneFiles: Int32 = 0x400
 
-  /// A file that such a loop opens exists for this loop only, so a loop makes its connections
-  /// itself. A thread that a loop starts would share the loop's table, so callers wait for the
-  /// loops' futures on `home` only.
+  /// Makes the loops. A file that a loop opens exists for this loop only, so each loop makes its
+  /// connections itself. A thread that a loop starts would share the loop's table, so callers wait
+  /// for the loops' futures on `home` only.
   ///
   /// The loops last as long as the program.
   static func loops(_ count: Int, home: any EventLoop) async throws -> [any EventLoop] {
@@ -18,8 +18,8 @@ enum FileTables {
       throw BenchError("this system has no unshare(2); say --tables 1")
     }
     let unshare = unsafeBitCast(symbol, to: (@convention(c) (Int32) -> Int32).self)
-    // A loop is woken through a file that it opens when it is made. So all loops are made first:
-    // each table that `unshare` copies then has these files of all loops.
+    // A loop is woken through a file that the loop opens when it is made. Therefore all loops are
+    // made first: each table that `unshare` copies then has these files of all loops.
     let loops = Array(MultiThreadedEventLoopGroup(numberOfThreads: count).makeIterator())
     for loop in loops {
       let code = try await loop.submit { unshare(cloneFiles) == 0 ? 0 : errno }

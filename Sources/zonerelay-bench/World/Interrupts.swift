@@ -1,8 +1,8 @@
 import Dispatch
 import Foundation
 
-/// Handles Ctrl-C and SIGTERM until `end`: it closes the workbench before the program ends, so that
-/// no started program stays behind.
+/// Handles Ctrl-C and SIGTERM until `end`. Each of these signals closes the workbench before the
+/// program ends, so that no started program stays behind.
 struct Interrupts {
   private let sources: [any DispatchSourceSignal]
 

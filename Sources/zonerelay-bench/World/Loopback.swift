@@ -15,7 +15,7 @@ enum Loopback {
     return port
   }
 
-  /// Waits until a program listens on the port; an error names the expected program.
+  /// Waits until a program listens on the port. An error names the expected program.
   static func waitForListener(
     on port: Int, by child: Child, name: String, patience: Duration = .seconds(30)
   ) throws {

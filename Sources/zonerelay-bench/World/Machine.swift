@@ -28,7 +28,7 @@ struct Machine: Codable {
   }
 
   private static func text(_ path: String) -> String {
-    // These values only describe the run: a file that cannot be read counts as unknown.
+    // These values only describe the run, so a file that cannot be read counts as empty.
     (try? String(contentsOfFile: path, encoding: .utf8))?
       .trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
   }

@@ -3,7 +3,7 @@ import Foundation
 /// The memory that a program uses, in MiB.
 enum Memory {
   static func resident(of child: Child) throws -> Double { try line("VmRSS:", of: child) }
-  /// The highest resident memory. Some kernels do not record it: then the present one.
+  /// The highest resident memory so far; on a kernel that does not record it, the present memory.
   static func most(of child: Child) throws -> Double {
     try (try? line("VmHWM:", of: child)) ?? resident(of: child)
   }

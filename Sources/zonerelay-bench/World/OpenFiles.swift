@@ -2,7 +2,8 @@ import Foundation
 
 /// How many files this process and its children may open.
 enum OpenFiles {
-  /// Raises the soft limit as far as possible, and the hard limit if permitted.
+  /// Raises the soft limit as far as possible, and the hard limit if permitted. Returns the new
+  /// soft limit.
   static func raise() throws -> Int {
     var limit = rlimit()
     let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

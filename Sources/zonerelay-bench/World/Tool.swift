@@ -1,6 +1,6 @@
 import Foundation
 
-/// An installed program that a reference needs.
+/// An installed program that a measurement needs.
 enum Tool: String {
   case nghttpd
   case h2load
@@ -9,7 +9,7 @@ enum Tool: String {
   case redisBenchmark = "redis-benchmark"
   case natsServer = "nats-server"
 
-  /// The name of its Debian package.
+  /// The name of the program's Debian package.
   private var package: String {
     switch self {
     case .nghttpd: "nghttp2-server"
@@ -21,7 +21,8 @@ enum Tool: String {
     }
   }
 
-  /// The path of the program. Also searches directories of servers that a user's `PATH` lacks.
+  /// The path of the program, found in `PATH` or in directories of servers that a user's `PATH` may
+  /// lack.
   func find() throws -> String {
     let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin"
     let places = path.split(separator: ":").map(String.init) + ["/usr/sbin", "/usr/local/sbin"]

@@ -3,11 +3,11 @@ import NIOPosix
 import Synchronization
 
 /// The environment of a run: a directory of its own, one event loop, and the started programs.
-/// `close` stops them by their pids and removes the directory.
+/// `close` stops the programs by their pids and removes the directory.
 final class Workbench: Sendable {
   let options: BenchOptions
   let directory: URL
-  /// One loop: the load generator must not take both cores from the measured program.
+  /// A group of one loop: the load generator must not take both cores from the measured program.
   let group: MultiThreadedEventLoopGroup
   private let state = Mutex(State())
 
@@ -27,7 +27,8 @@ final class Workbench: Sendable {
 
   func file(_ name: String) -> URL { directory.appendingPathComponent(name) }
 
-  /// Makes an empty directory inside; removes what an earlier pair left there.
+  /// Makes an empty directory in the run's directory, and removes what an earlier pair has left
+  /// under this name.
   func emptyDirectory(_ name: String) throws -> URL {
     let directory = file(name)
     if FileManager.default.fileExists(atPath: directory.path) {
@@ -37,7 +38,7 @@ final class Workbench: Sendable {
     return directory
   }
 
-  /// Starts a program; its output goes to `name.out` and `name.err` inside.
+  /// Starts a program, with its output in `name.out` and `name.err` in the run's directory.
   func start(_ path: String, _ arguments: [String], name: String) throws -> Child {
     try state.withLock { state in
       guard !state.isClosed else { throw BenchError("interrupted") }
@@ -58,9 +59,10 @@ final class Workbench: Sendable {
     return ended
   }
 
-  /// Stops all programs. It is safe to call it twice: the second call waits for the first.
+  /// Stops all programs and removes the run's directory. A second call is safe: it waits for the
+  /// first call.
   ///
-  /// - Parameter status: the program exits with it before another call of `close` returns.
+  /// - Parameter status: if set, the bench exits with this status before another call returns.
   func close(ending status: Int32? = nil) {
     state.withLock { state in
       state.isClosed = true
