@@ -11,7 +11,7 @@ package struct SimulationCounts: Sendable {
     /// Pushes that were taken back before they left.
     case recalls
     case refusals, numbered, ticks
-    /// Late changes without effect, because a higher number had settled the same subject.
+    /// Late changes without effect, because a change with a higher number came before.
     case settled
     /// Zones with a gap at the end, counted once for each reader.
     case gaps

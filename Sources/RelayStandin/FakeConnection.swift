@@ -119,7 +119,7 @@ final class FakeConnection: ChannelInboundHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // The client broke the protocol, TLS or the connection, so it cannot be answered.
+    // The client broke the protocol, TLS or the connection, so no answer can be sent.
     context.close(promise: nil)
   }
 }

@@ -1,6 +1,6 @@
 /// The settings of an APNs stand-in.
 package struct StandinSettings: Sendable {
-  /// The address to listen on, a loopback one: `127.0.0.1`, `::1` or `localhost`.
+  /// The loopback address to listen on: `127.0.0.1`, `::1` or `localhost`.
   package var host: String
   /// The port to listen on; 0 lets the system choose one, which ``APNsStandin/port`` returns.
   package var port: Int

@@ -52,7 +52,7 @@ struct Model {
   /// notifications.
   private(set) var fuzzy: Set<UserID> = []
   private(set) var numbers: [ZoneID: Numbers] = [:]
-  /// How many late changes had no effect, because a higher number had settled the same subject.
+  /// How many late changes had no effect, because a change with a higher number came before.
   private(set) var settled = 0
   private var heard: [PartitionID: [Hearing: Position]] = [:]
 

@@ -22,7 +22,8 @@ struct Numbers {
 
   var hasGap: Bool { spaces.values.contains { !$0.missing.isEmpty } }
 
-  /// - Returns: false if the change has no effect, because a higher number has settled its subject.
+  /// - Returns: false if the change has no effect, because a change of the same subject or an end
+  ///   of the zone, with a higher number, came before.
   mutating func hear(_ change: Change) -> Bool {
     guard let number = change.sequence else { return true }
     if let known = ended, known.origin == change.origin, number < known.number {

@@ -134,8 +134,8 @@ struct WorldObserver {
       if since[key] == nil { (attempts[key], inFlight[key], told[key]) = (nil, nil, nil) }
       if since[key] == nil || retired.contains(key) {
         since[key] = row.ordinal
-        // The device may replace a retired registration of the same user, whose budget the relay
-        // drops.
+        // The device may replace a retired registration of the same user. The relay then drops the
+        // budget of the retired registration.
         for dead in retired where dead.user == key.user && dead.scope == key.scope && dead != key {
           attempts[dead] = nil
         }

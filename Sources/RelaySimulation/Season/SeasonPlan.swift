@@ -58,7 +58,7 @@ struct SeasonPlan: Sendable {
     }
   }
 
-  /// Switches on the conditions that a planted bug needs to show.
+  /// Sets the conditions under which the checkers can find a planted bug.
   mutating func ripen(for mutant: Mutant) {
     switch mutant {
     case .forgetsBudgets: (crashes, gap) = (40, .minutes(4))

@@ -210,7 +210,7 @@ final class SeasonWorld {
     try checkLedger()
   }
 
-  /// Lets time pass until everything is folded, as for a reader that waits.
+  /// Lets up to two seconds pass until all changes are folded, as for a reader that waits.
   func settle() throws {
     guard let daemon else { return }
     for _ in 0..<8 where !daemon.isAtRest {

@@ -76,7 +76,7 @@ extension World {
 /// The checks of requests of several changes: the changes become durable together and visible
 /// together.
 extension World {
-  /// One request's facts of one partition, as they stand in its journal.
+  /// The facts of one request that are in the journal of one partition.
   struct Share {
     var partition: PartitionID
     var first: Ordinal

@@ -7,9 +7,9 @@ struct AnswerFault: Equatable, Sendable {
   var retryAfter: Int?
   /// How far, in milliseconds, the `timestamp` of a 410 lies in the past.
   var age: Int64?
-  /// The `apns-topic` that the request must have.
+  /// The `apns-topic` that the request must have; nil means any topic.
   var topic: String?
-  /// The prefix that the device token must have.
+  /// The prefix that the device token must have; nil means any token.
   var tokens: String?
 
   /// Reads `answer WORD [retry-after=SECONDS] [age=DURATION] [topic=TOPIC] [tokens=PREFIX]`.

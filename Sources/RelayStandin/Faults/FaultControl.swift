@@ -111,7 +111,7 @@ private final class FaultHandler: ChannelInboundHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // The client broke HTTP or the connection, so it cannot be answered.
+    // The client broke HTTP or the connection, so no answer can be sent.
     context.close(promise: nil)
   }
 }

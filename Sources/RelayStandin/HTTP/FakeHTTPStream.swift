@@ -43,7 +43,7 @@ final class FakeHTTPStream: ChannelInboundHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // The client reset the stream, so it cannot be answered.
+    // The stream or the connection has failed, so no answer can be sent.
     context.close(promise: nil)
   }
 

@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// One kind of abuse. Threads of the caller's own call `turn` repeatedly until the phase ends. Each
-/// call returns within a few seconds.
+/// One kind of abuse. The caller has threads of its own, which call `turn` repeatedly until the
+/// phase ends. Each call returns within a few seconds.
 struct HostileCaller: Sendable {
   let name: String
   let threads: Int

@@ -4,7 +4,8 @@ import RelayWire
 
 /// Measures goal S9 (docs/performance.md): 100,000 changes of one user with 3 devices, to 100
 /// records in 5 zones within 1.5 s. The bench also measures how long the daemon takes to accept a
-/// single event: when it is idle, while 200 readers poll, and during another burst beside them.
+/// single event: when it is idle, while 200 readers poll, and during another burst beside the
+/// readers.
 struct BurstBench {
   private let bench: Workbench
   private let shape: BurstShape

@@ -4,7 +4,8 @@ import NIOCore
 import NIOPosix
 import RelayWire
 
-/// Measures idle courier polls or streams: what each costs, and how soon one change reaches all.
+/// Measures idle courier polls or streams: what each costs, and how soon one change reaches all
+/// devices.
 struct CourierBench {
   private let bench: Workbench
   private let count: Int

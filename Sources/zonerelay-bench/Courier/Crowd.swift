@@ -21,7 +21,7 @@ struct Crowd: Sendable {
   }
 
   /// - Parameters:
-  ///   - loops: each holds its share of the connections.
+  ///   - loops: the event loops, each of which holds a share of the connections.
   ///   - home: the loop on which callers wait for the results (``FileTables``).
   init(
     _ paths: [String], areStreams: Bool, port: Int, loops: [any EventLoop], home: any EventLoop

@@ -68,8 +68,8 @@ struct FanOutStore {
     var excess = 0
   }
 
-  /// Checks every subscriber's notifications feed for exactly these records. The daemon must have
-  /// stopped.
+  /// Counts where the subscribers' notifications feeds do not hold exactly `records`. The daemon
+  /// must have stopped.
   func census(of records: [String]) async throws -> StoreCounts {
     let store = try SQLiteStore(StoreSettings(directory: directory.path))
     let share = (subscribers + Self.readers - 1) / Self.readers

@@ -64,7 +64,7 @@ struct MatchScene {
     }
   }
 
-  /// Steps changes and makes the cut of each fold. Returns how often a subscription fired.
+  /// Steps changes and makes the cut of each fold. Returns the number of notifications in the cuts.
   mutating func step(_ changes: [Change]) -> Int {
     var fired = 0
     var effects: [Effect] = []

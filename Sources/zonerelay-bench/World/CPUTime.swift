@@ -29,7 +29,7 @@ struct CPUTime: Sendable {
     CPUTime(nanoseconds: left.nanoseconds - right.nanoseconds)
   }
 
-  /// Microseconds for each operation.
+  /// The microseconds of one operation, if `count` operations took this CPU time.
   func each(of count: Int) -> Double { Double(nanoseconds) / 1_000 / Double(count) }
 }
 

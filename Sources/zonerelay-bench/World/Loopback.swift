@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// Ports of 127.0.0.1.
+/// Finds and checks ports of 127.0.0.1.
 enum Loopback {
   static let address = "127.0.0.1"
 
