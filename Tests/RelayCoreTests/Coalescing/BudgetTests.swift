@@ -1,7 +1,7 @@
 import RelayCore
 import Testing
 
-/// P7: at most `max` wakes in any stretch of time `per`.
+/// P7: a budget allows at most `max` wakes in any stretch of time `per`.
 @Suite struct BudgetTests {
   private let rule = Budget.Rule(max: 3, per: .hours(1))
 

@@ -1,10 +1,11 @@
 @testable import RelayCore
 import Testing
 
-/// A burst under the adaptive budget: the lane tells its first change at once, and the rest when
-/// the burst is silent.
+/// A burst under the adaptive budget: the lane tells the burst's first change at once, and the rest
+/// when the burst is silent.
 @Suite struct BurstTests {
-  /// A device that answers, at three wakes an hour: an even gap is 20 minutes. No wake is recent.
+  /// The lane of a device that answers. With `max` 3 the even gap between two wakes is 20 minutes.
+  /// The last wake was two hours ago.
   private func rig(max: Int = 3) -> LaneRig {
     var rig = LaneRig()
     rig.policy.mode = .adaptive
@@ -15,7 +16,8 @@ import Testing
     return rig
   }
 
-  /// Wakes for what is pending as soon as the lane allows it. The device answers slowly.
+  /// Sends one wake as soon as the lane allows it, for a new change if nothing is pending. The
+  /// device answers 100 seconds later.
   private func round(_ rig: inout LaneRig) {
     if rig.lane.pending.isEmpty { rig.zone(0) }
     tell(&rig)
@@ -29,7 +31,7 @@ import Testing
     rig.delivered()
   }
 
-  /// Offers `count` changes, and makes each wake at the time it is due.
+  /// Offers `count` changes, and sends each wake at the time when that wake is due.
   ///
   /// - Returns: when the last change came.
   @discardableResult
@@ -76,8 +78,8 @@ import Testing
     #expect(minutes(rig) == [20, 20])
   }
 
-  /// A burst uses only the configured number. The wakes that a device taught beyond it are for
-  /// changes that come one by one.
+  /// A burst uses only the configured number of wakes. The wakes beyond that number, which the
+  /// relay learnt from quick answers, are for changes that come one by one.
   @Test func `a burst does not spend wakes learnt beyond the configured number`() {
     var rig = rig()
     teachTwelve(&rig)
@@ -120,7 +122,8 @@ import Testing
     #expect(minutes(rig) == [20])
   }
 
-  /// Three bursts within the hour use up the configured number; then the even gap holds again.
+  /// Two bursts use up the three wakes of the hour. The third burst is told when the first wake is
+  /// an hour old.
   @Test func `a burst's end brings no wake forward beyond the configured number`() {
     var rig = rig()
     let first = rig.now
@@ -158,7 +161,7 @@ import Testing
     #expect(minutes(rig) == [60])
   }
 
-  /// A burst's silence is not the device's: what was told and not answered keeps its gaps.
+  /// The end of a burst does not shorten the gaps of the ladder for a change that was told before.
   @Test func `a burst's end does not bring a re-wake forward`() {
     var rig = rig()
     burst(4, every: 30, &rig)
@@ -197,7 +200,7 @@ import Testing
     #expect(minutes(again) == [20])
   }
 
-  /// P7 holds in any traffic: urgent or not, in bursts or alone.
+  /// The budget (P7) holds for urgent and ordinary changes, in bursts and one by one.
   @Test func `the budget holds in any traffic`() {
     var draw = SeededRandom(seed: 7)
     var rig = rig()

@@ -1,7 +1,8 @@
 @testable import RelayCore
 import Testing
 
-/// Slots and numbers are used again, and never by two devices at the same time.
+/// A slot is used again after its device was removed, and a number after its user was released. Two
+/// devices never have one slot at the same time.
 @Suite struct DevicesTests {
   private func slot(_ client: UInt64, of user: Int) -> Devices.Slot {
     Devices.Slot(

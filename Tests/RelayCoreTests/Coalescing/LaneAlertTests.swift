@@ -1,7 +1,7 @@
 import RelayCore
 import Testing
 
-/// Alerts: one push each, oldest first, beside the background wakes.
+/// Each alert is a push of its own. Alerts are sent oldest first, before background wakes.
 @Suite struct LaneAlertTests {
   @Test func `alerts are sent one by one, oldest first, before background wakes`() {
     var rig = LaneRig()
@@ -69,7 +69,7 @@ import Testing
     #expect(rig.lane.pending.alerts.isEmpty && !rig.lane.pending.lostAlerts)
   }
 
-  /// P11: the alert that comes back is the oldest, so the limit drops it first.
+  /// P11: the alert of the failed attempt is the oldest, so the limit drops it first.
   @Test func `an alert that returns from a failed attempt obeys the same limit`() {
     var rig = LaneRig()
     rig.limits.alertsPending = 2
@@ -125,7 +125,7 @@ import Testing
     #expect(rig.nextStep == .timer(rig.now + rig.policy.retryMax))
   }
 
-  /// An alert that wakes the app covers zones too: the ladder counts from it.
+  /// An alert that runs the app covers zones too, so the ladder's gaps count from that alert.
   @Test func `the ladder counts from an alert that covered zones`() {
     var rig = LaneRig()
     rig.fetched()

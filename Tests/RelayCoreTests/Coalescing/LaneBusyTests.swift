@@ -4,7 +4,7 @@ import Testing
 /// P5, P4: an alert or a zone that changes before every fold is told all the same, and never before
 /// its fold.
 @Suite struct LaneBusyTests {
-  /// An alert whose window is over waits for its fold.
+  /// A lane with one alert. The alert's window is over, and the alert waits for its fold.
   private func due(zone: Int = 0, runsApp: Bool = false) -> LaneRig {
     var rig = LaneRig()
     rig.alert("a", zone: zone, runsApp: runsApp)
@@ -63,7 +63,8 @@ import Testing
     #expect(rig.nextStep == .tell(isAlert: true))
   }
 
-  /// P4: a reader who comes at once finds the second alert, and not the third.
+  /// P4: the alert's second version is folded and its third is not. So the push shows the second,
+  /// which a reader finds at once.
   @Test func `the newest folded version of an alert is shown`() {
     var rig = LaneRig()
     rig.alert("a")
@@ -89,7 +90,8 @@ import Testing
     #expect(rig.ledger.woken == 3 && rig.ledger.pending == 0 && rig.ledger.isBalanced)
   }
 
-  /// The alert was shown just now. What follows it gathers for a window, like what comes in flight.
+  /// The folded version of the alert was shown just now. The next version gathers for a window,
+  /// like a change that comes while an attempt is in flight.
   @Test func `a version of an alert from after the cut gathers in its own window`() {
     var rig = due()
     busy(&rig)

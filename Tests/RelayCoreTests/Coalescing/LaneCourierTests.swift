@@ -1,7 +1,8 @@
 import RelayCore
 import Testing
 
-/// Transcripts of a device at the courier: the courier tells it first, a push follows silence.
+/// Transcripts of a device at the courier: the courier tells the device first, and a push follows
+/// if the device does not acknowledge.
 @Suite struct LaneCourierTests {
   @Test func `an acknowledgement within the courier's grace prevents the push`() {
     var rig = LaneRig()

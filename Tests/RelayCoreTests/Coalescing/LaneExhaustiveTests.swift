@@ -1,8 +1,8 @@
 import RelayCore
 import Testing
 
-/// Every string of inputs up to a length, and long random ones: the lane keeps its promises after
-/// each input, whatever came before.
+/// The lane keeps its promises after each input, in short sequences of inputs and in long random
+/// ones.
 @Suite struct LaneExhaustiveTests {
   private struct Input {
     var name: String
@@ -111,7 +111,8 @@ import Testing
     Input("with a provider") { $0.lane.registered(withProvider: true) },
   ]
 
-  /// The inputs that advance a wake. Random strings without them seldom get far.
+  /// The inputs that advance a wake. Random sequences draw half of their inputs from these, because
+  /// other sequences seldom deliver a wake.
   private static let steps = [
     "a moment", "attempt", "delivered", "postponed", "fold", "cut", "the cut is durable", "tell",
   ].map { name in
@@ -130,7 +131,7 @@ import Testing
     return rig
   }
 
-  /// An attempt is under way that began after the cut under way.
+  /// A lane with a fold under way, and with an attempt in flight that began after that fold's cut.
   private static func flying() -> LaneRig {
     var rig = rig()
     rig.zone(0)
@@ -156,7 +157,8 @@ import Testing
       }
       rigs = next
       if rigs.count > 10_000 {
-        // The fourth input: a sample of what three led to, as all take minutes in debug builds.
+        // The fourth input follows only every seventh sequence of three inputs, because all
+        // sequences would take minutes in debug builds.
         rigs = rigs.enumerated().filter { $0.offset % 7 == 0 }.map(\.element)
       }
     }
@@ -195,7 +197,7 @@ import Testing
     return others == before ? nil : "P12: it ended in another column"
   }
 
-  /// The first promise that does not hold.
+  /// The first promise that does not hold; `nil` means that all hold.
   private func broken(_ rig: inout LaneRig) -> String? {
     let lane = rig.lane
     if !rig.ledger.isBalanced { return "P12: the ledger is off" }
@@ -239,7 +241,7 @@ import Testing
     return brokenKeeping(rig)
   }
 
-  /// After a crash the lane has what the last durable fold recorded, however much came since.
+  /// Checks what a crash costs: afterwards the lane is as the last durable fold recorded it.
   private func brokenKeeping(_ rig: LaneRig) -> String? {
     let found = Lane(rig.kept.lane, folded: rig.kept.stepped)
     if found.nextWake < rig.lane.nextWake { return "P6: a crash repeats wake numbers" }
@@ -247,7 +249,8 @@ import Testing
     return nil
   }
 
-  /// Of one subject the lane keeps at most one folded alert, and one that a cut has.
+  /// Of one subject the lane keeps at most three alerts: one that is folded, one that is in the cut
+  /// under way, and the newest.
   private func brokenAlerts(_ rig: LaneRig) -> String? {
     for alert in rig.lane.pending.alerts {
       let all = (alert.earlier + [alert]).map(\.position.ordinal)
@@ -258,7 +261,8 @@ import Testing
     return nil
   }
 
-  /// What an alert names beside itself is bounded, counted with the alert, and causes no wake.
+  /// Checks what alerts name beside themselves (`quiet`): it is bounded, adds no deliveries, and
+  /// only an attempt in flight covers it.
   private func brokenQuiet(_ lane: Lane) -> String? {
     let quiet = lane.pending.quiet
     if quiet.zones.count > 1 || quiet.overflow.count > 1 || !quiet.query.isEmpty {

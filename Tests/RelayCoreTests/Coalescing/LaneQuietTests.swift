@@ -2,7 +2,7 @@ import RelayCore
 import Testing
 
 /// What an alert tells stays pending like anything else: pushes name it until the device
-/// acknowledges it. The app is told only if its subscription asks for content-available.
+/// acknowledges it. The alert runs the app only if its subscription asks for content-available.
 @Suite struct LaneQuietTests {
   private let z0 = LaneRig.zones[0]
 
@@ -64,7 +64,7 @@ import Testing
     #expect(again?.isAlert == false && again?.isLadder == true)
   }
 
-  /// P5: the alert budget is spent, so a background wake tells what the alert says of its zone.
+  /// P5: the alert budget is spent, so a background wake tells the zone that the alert names.
   @Test func `an alert that waits for its budget does not delay its zone`() {
     var rig = LaneRig()
     rig.policy.alert = Budget.Rule(max: 1, per: .hours(1))
@@ -186,8 +186,8 @@ import Testing
     #expect(rig.ledger.woken == 1 && rig.ledger.pending == 0)
   }
 
-  /// A zone that several subscriptions tell of stays when one of them is removed, also if the last
-  /// two notifications came from that one.
+  /// A zone for which several subscriptions fired stays pending when one of these subscriptions is
+  /// removed, even if that subscription fired last.
   @Test func `a zone of several subscriptions stays when one of them is removed`() {
     var rig = LaneRig()
     rig.match(Sample.content("a", z0))

@@ -1,6 +1,6 @@
 @testable import RelayCore
 
-/// One lane and its inputs: short spellings for what a partition does with a lane.
+/// One lane, with short functions for what a partition does with a lane.
 struct LaneRig {
   var lane = Lane(at: Sample.start)
   var ledger = Ledger()
@@ -31,12 +31,12 @@ struct LaneRig {
     now = now + Span(milliseconds: Int64(seconds * 1_000))
   }
 
-  /// A zone or database notification.
+  /// Matches a change for a zone, as a zone or database subscription does.
   mutating func zone(_ index: Int, isUrgent: Bool = false) {
     match(Sample.content("zones", Self.zones[index]), isUrgent: isUrgent)
   }
 
-  /// A zone notification of a hot change. If the lane needs a slot, it is `seconds` away.
+  /// Matches a hot change for a zone. If the lane needs a slot, that slot is `seconds` away.
   mutating func hot(_ index: Int, in seconds: Double = 60) {
     giveSlot(seconds)
     match(Sample.content("zones", Self.zones[index]), isHot: true)
@@ -59,7 +59,8 @@ struct LaneRig {
         .query(record: record, reason: .created, values: [], isCut: false)))
   }
 
-  /// A zone notification that is shown; with `runsApp` its subscription asks for content-available.
+  /// Matches a change for a zone with an alert. With `runsApp` the alert's subscription asks for
+  /// content-available.
   mutating func alert(
     _ subject: String, zone index: Int = 0, runsApp: Bool = false, isHot: Bool = false
   ) {
@@ -72,7 +73,7 @@ struct LaneRig {
   /// The subscription whose alerts run the app.
   static let running = "running"
 
-  /// The payload of the lane's next wake asks for content-available.
+  /// Whether the payload of the lane's next wake asks for content-available.
   private func runsApp(isAlert: Bool) -> Bool {
     !isAlert || lane.pending.alerts.first?.key.subscription.name == Self.running
   }
@@ -86,7 +87,7 @@ struct LaneRig {
     ) { _ in covering }
   }
 
-  /// A notification of any subscription.
+  /// Matches a notification of any subscription, with the next ordinal.
   mutating func match(
     _ content: NotificationContent, alert: AlertKey? = nil, runsApp: Bool = true,
     isHot: Bool = false,
@@ -107,7 +108,7 @@ struct LaneRig {
     underWay = Kept(lane: lane.record(), stepped: stepped, attempts: attempts.count)
   }
 
-  /// The fold under way is durable.
+  /// Makes the fold under way durable.
   mutating func keep() {
     guard let cut = underWay else { return }
     (kept, underWay) = (cut, nil)
@@ -122,7 +123,7 @@ struct LaneRig {
     keep()
   }
 
-  /// Waits for what the lane needs, folding as often as it asks, and begins the attempt.
+  /// Waits for what the lane needs, folds as often as the lane asks for it, and begins the attempt.
   @discardableResult
   mutating func wake(covering: Bool = true) -> Lane.Attempt? {
     for _ in 0..<8 {
@@ -142,7 +143,7 @@ struct LaneRig {
     return nil
   }
 
-  /// A poll or stream opens.
+  /// Opens a poll or a stream.
   mutating func connect(_ connection: UInt64 = 1, after: UInt32? = nil) {
     lane.connected(connection, after: after, ledger: &ledger)
   }
@@ -159,7 +160,7 @@ struct LaneRig {
 
   mutating func delivered() { lane.delivered(at: now, policy: policy, ledger: &ledger) }
 
-  /// The next alert has nothing to show.
+  /// Informs the lane that its next alert has nothing to show.
   mutating func hush() { lane.hush(folded: folded, limits: limits, ledger: &ledger) }
 
   mutating func postponed(_ seconds: Double) {

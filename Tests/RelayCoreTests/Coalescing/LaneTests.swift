@@ -1,7 +1,8 @@
 import RelayCore
 import Testing
 
-/// Transcripts: every arrow of the lane's diagram, and the promises that hold on the way.
+/// Transcripts of one lane: every arrow of the diagram in `docs/architecture.md`, and the promises
+/// that hold meanwhile.
 @Suite struct LaneTests {
   @Test func `a first change opens a window, and more changes extend it to its limit`() {
     var rig = LaneRig()
@@ -50,7 +51,7 @@ import Testing
     #expect(rig.ledger.woken == 1 && rig.ledger.isBalanced && rig.ledger.pending == 0)
   }
 
-  /// A push may be lost, so the lane wakes again. The last gap repeats.
+  /// A push may be lost, so the lane wakes the device again. The ladder's last gap repeats.
   @Test func `an acknowledging device is woken again at growing gaps`() {
     var rig = LaneRig()
     rig.fetched()
@@ -92,7 +93,7 @@ import Testing
     #expect(rig.wake()?.wake == 2)
   }
 
-  /// P5: a slow attempt, and a change in each second of it.
+  /// P5: an attempt is slow, and a change comes in each second of the attempt.
   @Test func `changes in flight delay their wake by at most the window's maximum`() {
     var rig = LaneRig()
     rig.zone(0)
@@ -120,7 +121,8 @@ import Testing
     #expect(third?.wake == 2 && third?.tries == 1, "a deadline ends a series, never what pends")
   }
 
-  /// P7 counts what a provider may have got; an outage must not cost an hour of silence after it.
+  /// The budget (P7) counts only the attempts that a provider may have received. Otherwise an
+  /// outage would be followed by an hour without wakes.
   @Test func `an attempt that was never sent costs no budget`() {
     var rig = LaneRig()
     rig.zone(0)
@@ -215,7 +217,8 @@ import Testing
     #expect(rig.nextStep == .attempt(isAlert: false))
   }
 
-  /// P6: a crash before the fold is durable would give the same numbers out again.
+  /// P6: if the numbers counted as reserved at the cut, a crash before the fold is durable would
+  /// give them out again.
   @Test func `wake numbers are reserved when the fold is durable, not at its cut`() {
     var rig = LaneRig()
     rig.zone(0)

@@ -1,8 +1,8 @@
 @testable import RelayCore
 import Testing
 
-/// The budget that adapts: quick answers raise it, silence lowers it, within its bounds, and its
-/// wakes are spread.
+/// The adaptive budget: quick answers raise it, silence lowers it, it keeps its bounds, and its
+/// wakes are spread over the hour.
 @Suite struct LearntBudgetTests {
   private func rig(adapts: Bool = true) -> LaneRig {
     var rig = LaneRig()
@@ -12,7 +12,8 @@ import Testing
 
   private func allowed(_ rig: LaneRig) -> Int { rig.lane.backgroundRule(rig.policy).max }
 
-  /// A change alone, whose wake is delivered, and answered `delay` seconds later.
+  /// Makes one change, delivers its wake, and answers the wake `delay` seconds later. With `nil`
+  /// the device does not answer.
   private func round(_ rig: inout LaneRig, answeredAfter delay: Double?) {
     rig.advance(300)
     rig.zone(0)
@@ -54,7 +55,8 @@ import Testing
     #expect(allowed(rig) == 3, "below what is configured it rises without being used up")
   }
 
-  /// What was learnt survives a restart. A re-wake of the ladder without an answer is silence too.
+  /// What was learnt survives a restart. A re-wake of the ladder without an answer counts as
+  /// silence too.
   @Test func `the learnt budget survives a restart`() {
     var rig = rig()
     for _ in 0..<6 { round(&rig, answeredAfter: 1) }
@@ -97,7 +99,7 @@ import Testing
     #expect(minutes(rig).suffix(2) == [30, 30], "it is back")
   }
 
-  /// A budget of one is not raised by silence.
+  /// Silence lowers a budget to two wakes at the least, and does not raise a budget of one to two.
   @Test func `silence leaves a configured budget of one wake unchanged`() {
     var rig = rig()
     rig.policy.background.max = 1

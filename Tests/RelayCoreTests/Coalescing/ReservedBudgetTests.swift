@@ -60,7 +60,8 @@ import Testing
     #expect(!rig.lane.pending.isUrgent)
   }
 
-  /// Ordinary wakes go on, whatever is reserved and whatever silence has taught (P5).
+  /// P5: ordinary wakes go on, however much is reserved and however far silence has lowered the
+  /// budget.
   @Test func `ordinary changes always keep one wake of the budget`() {
     var rig = rig(.adaptive, reserved: 2)
     rig.fetched()

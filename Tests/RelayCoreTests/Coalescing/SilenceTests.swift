@@ -3,7 +3,7 @@ import Testing
 
 /// Which devices count as silent, wake by wake.
 @Suite struct SilenceTests {
-  /// A device that has acknowledged something, on the ladder of the defaults.
+  /// The lane of a device that has acknowledged a change, with the default ladder.
   private func acknowledging() -> LaneRig {
     var rig = LaneRig()
     rig.lane.registered(withProvider: true)
@@ -14,7 +14,8 @@ import Testing
     return rig
   }
 
-  /// Delivers the next wake. Nil if no silence is told with it.
+  /// Delivers the next wake, and returns the silence that is reported with it. `nil` means that no
+  /// silence is reported.
   private func wake(_ rig: inout LaneRig, ladder: Bool = true) -> Silence? {
     let attempt = rig.wake()
     #expect(attempt?.isLadder == ladder)
@@ -32,7 +33,7 @@ import Testing
       silence = wake(&rig)
       if let silence { told.append((number, rig.now - first, silence)) }
     }
-    // The gaps: 5 min, 30 min (within the budget), 2 h, 12 h and 24 h; then the daily sweep.
+    // The gaps are 5 min, 30 min (within the budget), 2 h, 12 h and 24 h, and then 24 h again.
     #expect(told.count == 1)
     #expect(told.first?.wake == 8)
     #expect((told.first?.after).map { .days(3) <= $0 && $0 < .days(4) } == true)

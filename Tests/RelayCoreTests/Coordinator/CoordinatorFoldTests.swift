@@ -50,8 +50,8 @@ import Testing
     #expect(run.reached.contains(.requestGivenUpByFold) && run.reached.contains(.answerWaited))
   }
 
-  /// The journal is one file and the tables are another: a commit that succeeds says nothing of a
-  /// refused fold.
+  /// The journal is one file and the tables are another, so a commit that succeeds does not show
+  /// that the tables accept a fold.
   @Test func `a commit shows that the store works again, unless a fold is refused`() {
     let run = Run()
     run.turn(Run.request(1, Run.change(1)))

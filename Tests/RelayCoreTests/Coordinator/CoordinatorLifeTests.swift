@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelayCore
 
-/// Starts, clocks, reloads and stops.
+/// How the coordinator starts, handles wrong clocks, takes new settings and stops.
 @Suite struct CoordinatorLifeTests {
   private typealias Run = CoordinatorRun
 
@@ -29,7 +29,7 @@ import Testing
     #expect(run.reached.contains(.stoppedAtRest) && !run.reached.contains(.stoppedAtDeadline))
   }
 
-  /// A life begins with the ordinal that its era says.
+  /// An era states its first ordinal: the one that the first fact of its life gets.
   @Test func `the first fact of a life gets the era's first ordinal`() {
     let run = Run()
     run.turn(Run.request(1, Run.change(1)))

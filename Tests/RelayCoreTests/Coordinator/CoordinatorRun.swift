@@ -2,8 +2,8 @@ import RelayMemory
 
 @testable import RelayCore
 
-/// One life of a coordinator over a store in memory, turn by turn. Each action becomes one line;
-/// actions that concern readers alone are left out.
+/// One life of a coordinator over a store in memory, turn by turn. Each action becomes one line,
+/// except `dirtied`, `cut`, `feedback` and a repeated `admission`.
 final class CoordinatorRun {
   private(set) var world: MemoryWorld
   private(set) var now = Sample.start
@@ -41,7 +41,7 @@ final class CoordinatorRun {
   static let route = RouteKey(scope: Sample.scope, transport: .apns, topic: Sample.topic)
 
   var reached: Branches { coordinator.reached }
-  /// Why the store refused last; nil: it works.
+  /// Why the store last refused a write; `nil` means that the store works.
   var storeTrouble: String? { coordinator.counters.storeTrouble }
 
   private var moment: Coordinator.Moment {
@@ -56,13 +56,13 @@ final class CoordinatorRun {
     return both(inputs)
   }
 
-  /// Both halves of a turn.
+  /// Runs both halves of a turn.
   private func both(_ inputs: [Coordinator.Input]) -> [String] {
     let begun = coordinator.handle(inputs, hasReaders: hasReaders, at: moment).compactMap(line)
     return begun + coordinator.proceed(hasReaders: hasReaders, at: moment).compactMap(line)
   }
 
-  /// The store takes the entries of the last append.
+  /// Writes the entries of the last append to the store. The result is the input that reports this.
   func appended() -> Coordinator.Input {
     world.append(appending)
     return .appended(.success(()))
@@ -120,7 +120,8 @@ final class CoordinatorRun {
       return "answer \(request.number): \(refusal.cause.rawValue)"
     case .release(let request): return "release \(request.number)"
     case .admission(let cause):
-      // The coordinator reports this at every turn. The transcript has a line for each change.
+      // The coordinator reports the admission at every turn. The transcript has a line for each
+      // change of the admission.
       guard isRefusing != (cause != nil) else { return nil }
       isRefusing.toggle()
       return cause.map { "refuse: \($0.rawValue)" } ?? "take again"

@@ -213,7 +213,8 @@ import Testing
     #expect(commit.isIdle && commit.next(at: now) == nil)
   }
 
-  /// A fact of the relay's own that is too large even alone goes back to the loop, which decides.
+  /// A fact of the relay's own that is too large even alone goes back to the coordinator, which
+  /// decides.
   @Test func `a fact of the relay that is too large alone is given back`() {
     var commit = commit(bytes: 1 << 20)
     commit.add(waiting(1))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RelayCore
 
-/// Whatever texts a subscription has: the payload fits, and a person can see some of them.
+/// Whatever texts a subscription has, its payload fits, and a person can see some of the text.
 @Suite struct HostileTextTests {
   private static let letters = [
     "a", "\u{1}", "\u{1f}", "\"", "\\", "é", "日", "🙂", "👩‍👩‍👧‍👦",
@@ -105,7 +105,8 @@ import Testing
     }
   }
 
-  /// An empty text is no alert. Earlier, it went out with high priority and showed nothing.
+  /// A notification whose texts are empty is no alert. Earlier, such a notification went out with
+  /// high priority and showed nothing.
   @Test func `a notification with empty texts is a background wake`() {
     for part in 0..<4 {
       var info = NotificationInfo()

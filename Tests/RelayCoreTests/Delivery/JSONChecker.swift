@@ -17,7 +17,7 @@ struct JSONChecker {
   private let bytes: [UInt8]
   private var place = 0
 
-  /// Nil unless `bytes` are one valid JSON value and nothing else.
+  /// The value of `bytes`; `nil` unless `bytes` are one valid JSON value and nothing else.
   static func read(_ bytes: [UInt8]) -> Value? {
     guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
     var checker = JSONChecker(bytes: bytes)

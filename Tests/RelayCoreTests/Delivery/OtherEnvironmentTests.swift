@@ -2,8 +2,8 @@ import Testing
 
 @testable import RelayCore
 
-/// A token of the provider's other environment, and a payload that the provider finds too large:
-/// what the next attempt does differently.
+/// What the next attempt does differently after a token of the provider's other environment, and
+/// after a payload that the provider finds too large.
 @Suite struct OtherEnvironmentTests {
   private static let said = Address(
     transport: .apns, topic: Sample.topic, token: [7], environment: .development)

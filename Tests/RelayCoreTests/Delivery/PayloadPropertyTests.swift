@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  /// One zone more than the payload names would be too long.
+  /// A payload with one more zone would be too long.
   @Test func `a payload names as many zones as fit`() {
     var draw = SeededRandom(seed: 9)
     for round in 0..<300 {

@@ -144,6 +144,6 @@ import Testing
 }
 
 extension String {
-  /// The text without line ends, which a multi-line literal brings.
+  /// The text without the line ends that a multi-line literal adds.
   fileprivate var trimmingNewline: String { filter { $0 != "\n" } }
 }

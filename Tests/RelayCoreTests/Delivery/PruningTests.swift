@@ -1,7 +1,8 @@
 @testable import RelayCore
 import Testing
 
-/// The mass-prune breaker: a few dead tokens are given up, a sudden large share is not believed.
+/// The mass-prune breaker: the relay gives up a few dead tokens, and does not believe the report of
+/// a sudden large share of dead tokens.
 @Suite struct PruningTests {
   private let word = Verdict.Reason("Unregistered")
 
@@ -17,7 +18,7 @@ import Testing
       hasTaken: hasTaken)
   }
 
-  /// Hears `count` answers at one moment, of which `dead` in a hundred call a token dead.
+  /// Reports `count` answers at one moment. Of each hundred answers, `dead` call a token dead.
   private func hear(
     _ pruning: inout Pruning, _ count: Int, dead: Int, at now: Instant
   ) -> [Verdict] {
@@ -81,7 +82,7 @@ import Testing
     #expect(pruning.stop == nil)
   }
 
-  /// A key is wrong since this morning, after years of healthy answers.
+  /// The case: after many healthy answers the provider's key becomes wrong.
   @Test func `earlier healthy answers do not outweigh twenty new dead tokens`() {
     var pruning = Pruning()
     _ = hear(&pruning, 1_000, dead: 0, at: .s(0))
@@ -172,7 +173,7 @@ import Testing
     #expect(pruning.stop?.until == .s(312 + 600))
   }
 
-  /// Few devices are left to ask: their answers count in the end.
+  /// When few devices are left to ask, their answers count after a wait of thirty seconds.
   @Test func `a few dead tokens after a quarantine are given up in the end`() {
     var pruning = Pruning()
     _ = hear(&pruning, 60, dead: 100, at: .s(0))

@@ -126,7 +126,7 @@ import Testing
     #expect(!rig.partition.subject(of: third).hasTaken)
   }
 
-  /// A quarantined device keeps all that pends. Another token of it is tried at once.
+  /// A quarantined device keeps all that pends. A new token of the device is tried at once.
   @Test func `a new token ends a device's quarantine without loss of notifications`() throws {
     var rig = PartitionRig()
     rig.register(1)

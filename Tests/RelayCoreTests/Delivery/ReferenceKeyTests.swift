@@ -84,7 +84,8 @@ import Testing
 
   // MARK: aps
 
-  /// What a field of the notification info becomes.
+  /// Each field of the notification info with the `aps` dictionary that the field makes: a name,
+  /// the change of the info, and the expected JSON.
   private static let rules: [(String, @Sendable (inout NotificationInfo) -> Void, String)] = [
     ("a body alone = bare string", { $0.alert.body = "B" }, #"{"alert":"B"}"#),
     (

@@ -7,7 +7,7 @@ import Testing
   private let article = Subscription.Rule.query(QueryRule(recordType: "Article"))
   private let ownDefault = ZoneID(name: ZoneID.defaultName, owner: Sample.owner)
 
-  /// The push to a device of `Sample.owner` when its subscription fires.
+  /// The payload of the push to a device of `Sample.owner`, whose subscription with `rule` fires.
   private func push(
     _ rule: Subscription.Rule, _ database: Database = .private, _ info: NotificationInfo? = nil,
     change: (inout PartitionRig) -> Void

@@ -22,7 +22,7 @@ import Testing
       relay.step(fact, in: home, ordinal: ordinal, at: now, into: &effects)
     }
 
-    /// The pushes that begin from now on, folds included.
+    /// The pushes that begin at `now`, with three folds in between.
     mutating func pushes() -> [PushAttempt] {
       var effects: [Effect] = []
       for _ in 0..<3 {

@@ -1,7 +1,7 @@
 @testable import RelayCore
 import Testing
 
-/// A lane that waits for a route stands there once, and at no other route.
+/// A lane that waits for a route is once in that route's queue, and in no other queue.
 @Suite struct RouteQueueTests {
   private let everything = Subscription.Rule.database(recordType: nil)
 
@@ -37,7 +37,8 @@ import Testing
     #expect(attempt?.route.topic == "new")
   }
 
-  /// Earlier, a lane took the place of a signed-out device with its number, in that user's share.
+  /// Earlier, the lane of a new device took over the queue place of a signed-out device with the
+  /// same number, and counted in the share of that device's user.
   @Test func `a new device does not take the queue place of the number's old owner`() throws {
     let next = users(1, inHomeOf: Sample.owner, true)[0]
     var rig = PartitionRig()

@@ -1,7 +1,8 @@
 @testable import RelayCore
 import Testing
 
-/// Pushes refused for good: when operators are told, and when they are one user's matter.
+/// Pushes that a provider refuses for good: when operators get a report, and when the refusals
+/// concern only one user.
 @Suite struct RouteRefusalTests: RouteSuite {
   /// Earlier, every push was refused for a wrong topic, and the route looked healthy.
   @Test func `a route counts users with refused pushes until a push is delivered`() {
@@ -17,7 +18,7 @@ import Testing
     #expect(route.refusals == 0)
   }
 
-  /// A user may register endpoints of the user's own that refuse whatever they get.
+  /// A user may register endpoints of the user's own that refuse every push.
   @Test func `refusals for one or two users do not count against the route`() {
     var route = route()
     func refuse(_ attempt: Int, of user: Int) {
@@ -33,7 +34,7 @@ import Testing
     #expect(route.refusals == Route.refusalsTold, "no more users are kept than are told of")
   }
 
-  /// On the first day there is one device, and the topic is wrong.
+  /// On the first day of a relay there may be one device only, and its topic may be wrong.
   @Test func `before a first delivery, one user's refusals count against the route`() {
     var route = route()
     for attempt in 1...4 {

@@ -39,7 +39,7 @@ import Testing
     #expect(take(&route, .s(0)) == 17)
   }
 
-  /// FCM's 429: the route sends too many pushes at once. This is no outage.
+  /// FCM's status 429 means that the route sends too many pushes at once. The status is no outage.
   @Test func `a throttled route has less room until the provider answers again`() {
     var route = route(1_000)
     func room() -> Int {
@@ -295,7 +295,8 @@ import Testing
     #expect(fill() == 100, "answered fifty, a hundred more")
   }
 
-  /// An endpoint that never answers is one user's own, so each user has a share of the room.
+  /// An endpoint that never answers belongs to one user, so each user has only a share of the
+  /// route's room.
   @Test func `a user has a share of a route where each device has its own provider`() {
     var route = Route(inFlightMax: 6, probe: .seconds(30), outageDevices: nil, inFlightPerUser: 2)
     func lane(_ device: Int, of user: Int) -> ReadyLane {

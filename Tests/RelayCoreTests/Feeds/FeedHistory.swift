@@ -1,7 +1,7 @@
 import RelayCore
 
-/// All events of one record, and what they say without any compaction: the oracle of the feed
-/// tests.
+/// All events of one record, and the state that they lead to without any compaction. The feed tests
+/// compare feeds with this state.
 struct FeedHistory {
   struct Event {
     var verb: FeedMutation.Verb
@@ -16,7 +16,8 @@ struct FeedHistory {
   static let verbs: [FeedMutation.Verb] = [.created, .updated, .deleted]
   static let subject = Subject.record("r")
 
-  /// Nine symbols: each verb by each device.
+  /// Makes a history from a word over nine symbols: each symbol is one of the verbs by one of the
+  /// devices.
   init(_ word: [Int]) {
     events = word.map {
       Event(verb: Self.verbs[$0 / 3], device: Self.devices[$0 % 3], isTyped: true)

@@ -1,7 +1,7 @@
 import RelayCore
 import Testing
 
-/// P2: two records, and a client that fetches a page now and then, at any rhythm and page size.
+/// P2: a client that follows a feed reaches the feed's state, at any rhythm and with any page size.
 @Suite struct FollowingTests {
   private let eras = Eras([Era(id: 7, first: Ordinal(1))])
 
@@ -90,7 +90,8 @@ import Testing
     }
   }
 
-  /// The same for five records, longer and at random: scans in pages while changes are added.
+  /// Five records change often and at random: a client scans the feed in pages while changes are
+  /// added.
   @Test func `scans in pages reach the net state while the feed moves on`() {
     var draw = SeededRandom(seed: 2)
     for round in 0..<1_500 {

@@ -31,8 +31,9 @@ import Testing
 
   private let feed = FeedState(head: Sample.position(40), floor: Sample.position(10))
 
-  /// A restored copy that knew the token's life knew it as its last one, so a further life follows;
-  /// a copy that is served without one has no later beginning.
+  /// For a token of a known life, the present history begins with the next life, or with the
+  /// token's own life if it is the last. For a token of an unknown life, it begins with the life
+  /// that holds the token's ordinal.
   @Test func `a lost history is replaced from the life that followed it`() {
     let eras = Eras([Era(id: 1, first: Ordinal(1)), Era(id: 2, first: Ordinal(5))])
     func beginning(_ era: UInt64, _ ordinal: UInt64) -> Position {
@@ -63,8 +64,8 @@ import Testing
     #expect(page == Page(entries: [], next: place(40), hasMore: false, since: Sample.position(40)))
   }
 
-  /// A reader with the token of an empty feed reads of later deletions. A reader without a token
-  /// does not.
+  /// A reader with the token of an empty feed gets later deletions. A reader without a token does
+  /// not.
   @Test func `a reader with an empty feed's token sees later deletions`() {
     guard case .page(let empty) = Page.read([], of: FeedState(), eras: eras, after: nil, limit: 2)
     else {
@@ -110,9 +111,9 @@ import Testing
     }
   }
 
-  /// The copy was taken at 99, in life 7, and restored as life 9; a restart began life 11. Whatever
-  /// a token of a lost life says, its floor expires tokens from before the copy, and none given
-  /// since.
+  /// The copy was taken at 99, in life 7, and restored as life 9; a restart began life 11. The
+  /// floor that a lost token raises expires the tokens from before the copy, and no token given
+  /// since the restore.
   @Test func `the era after a restore begins above all positions of the copy`() {
     let eras = Eras([(7, 1), (9, 100), (11, 130)].map { Era(id: $0, first: Ordinal($1)) })
     let feed = FeedState(head: Sample.position(140))
@@ -174,7 +175,8 @@ import Testing
     #expect(page.entries.map(\.subject) == [.record("c")])
   }
 
-  /// Seed 39: earlier, a deletion trimmed between the pages of a catch-up left a ghost.
+  /// Seed 39: earlier, a deletion was trimmed between the pages of a catch-up, and the client kept
+  /// the record for ever.
   @Test func `a catch-up expires when the floor passes the position it reached`() {
     let raised = FeedState(head: Sample.position(40), floor: Sample.position(30))
     let between = FeedCursor(
@@ -183,7 +185,8 @@ import Testing
     #expect(read(raised, between) == .expired(.trimmed))
   }
 
-  /// Seed 970: earlier, a notification trimmed while present came back, went, and left a ghost.
+  /// Seed 970: earlier, a trim removed a notification, which was then created again and deleted. A
+  /// client that held the notification did not get the deletion and kept the notification for ever.
   @Test func `a notification's deletion is shown after its feed was trimmed`() {
     let subject = Subject.notification(SubscriptionID("s"), zone: Sample.zone, record: "r")
     func mutation(_ verb: FeedMutation.Verb, _ ordinal: UInt64) -> FeedMutation {

@@ -149,7 +149,6 @@ import Testing
     #expect(rig.step(read(201...count)) == .done)
   }
 
-  /// A mark that cancels nothing on a device writes no row of that device.
   @Test func `a mark that cancels nothing on a device writes no device row`() {
     var rig = PartitionRig()
     rig.register(1)

@@ -62,7 +62,6 @@ import Testing
     #expect(world.change(1, of: others[0]) == .accepted)
   }
 
-  /// A partition without new changes forgets its ids too.
   @Test func `a partition without new changes forgets its ids too`() {
     var world = MemoryOfAll(ids: 100)
     for id in 1...20 as ClosedRange<UInt64> { world.change(id, of: world.hot) }
