@@ -1,13 +1,13 @@
 import Foundation
 
-/// Reads all inputs of one parser, one after the other. Blocks its thread.
+/// Gives one parser all its inputs, one after the other. The run blocks the thread of its caller.
 struct FuzzRun {
   private let parser: FuzzedParser
   private let note: InputNote
   private var count = 0
   private var found: [String] = []
 
-  /// The environment does not allow a run.
+  /// The error of a run that the environment does not allow.
   struct Unusable: Error, CustomStringConvertible {
     let reason: String
     var description: String { reason }

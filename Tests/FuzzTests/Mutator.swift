@@ -1,4 +1,4 @@
-/// Makes inputs from seeds: bits flipped, parts cut, doubled and mixed, words and numbers put in.
+/// Makes inputs from seeds: flips bits; cuts, doubles and mixes parts; inserts words and numbers.
 /// The same seed number gives the same inputs.
 struct Mutator {
   private var state: UInt64

@@ -10,7 +10,8 @@ import Testing
   @Test(arguments: FuzzedParser.shared)
   func `each parser reads or refuses any bytes`(_ parser: FuzzedParser) async throws {
     let kept = try Corpus.inputs(of: parser.name)
-    // A separate thread: some parsers wait for tasks, which need the other threads.
+    // The run has a thread of its own, because some parsers wait for tasks, which need the other
+    // threads.
     let found = try await withCheckedThrowingContinuation { done in
       let thread = Thread {
         done.resume(with: Result { try FuzzRun(parser).all(kept) })

@@ -1,6 +1,6 @@
 import RelayCore
 
-/// Short spellings of values, for transcripts.
+/// Sample values for the tests.
 enum Sample {
   static let scope = Scope(container: "iCloud.com.example.notes", environment: .development)
   static let owner = UserID("_abc")
@@ -33,14 +33,14 @@ enum Sample {
 }
 
 extension Instant {
-  /// Seconds after the samples' start.
+  /// The moment `seconds` after `Sample.start`.
   static func s(_ seconds: Double) -> Instant {
     Sample.start + Span(milliseconds: Int64(seconds * 1_000))
   }
 }
 
 extension Partition {
-  /// Steps a fact and returns what it led to.
+  /// Steps a fact and returns its effects.
   mutating func take(_ fact: Fact, _ ordinal: UInt64, at: Instant = Sample.start) -> [Effect] {
     var effects: [Effect] = []
     step(fact, ordinal: Ordinal(ordinal), at: at, into: &effects)

@@ -18,7 +18,7 @@ struct SeededRandom: RandomNumberGenerator {
   mutating func pick<Element>(_ items: [Element]) -> Element { items[below(items.count)] }
 }
 
-/// All strings over `count` symbols of exactly this length, in order.
+/// Calls `body` with all strings over `count` symbols of exactly this length, in order.
 func strings(over count: Int, length: Int, _ body: ([Int]) -> Void) {
   var word = [Int](repeating: 0, count: length)
   while true {

@@ -5,8 +5,8 @@ import Testing
 
 @testable import RelayEngine
 
-/// A wall clock far ahead at the start, over restarts: nothing durable has its time before it has
-/// held for an hour.
+/// A wall clock is far ahead at a start, over restarts. Nothing durable gets a time of this clock
+/// before the clock has held for an hour.
 @Suite(.timeLimit(.minutes(1))) struct ClockTests {
   private static let years = Span.days(20 * 365)
   private let zone = ZoneID(name: "Notes", owner: UserID("_a"))
@@ -126,7 +126,7 @@ import Testing
   }
 
   /// Apple dates an address's end a day before the registration, by wall-clock time. The relay's
-  /// time is three days behind, and the device stays all the same.
+  /// time is three days behind, and the device stays registered.
   @Test func `the relay compares a provider's timestamp in relay time`() async throws {
     let clock = ShiftedClock()
     let store = try await firstLife(clock)

@@ -37,7 +37,8 @@ import Testing
     }
   }
 
-  /// The caller of such a request is refused at once and for good; others are served all the time.
+  /// The caller of a request that is too large even alone is refused at once and for good. Requests
+  /// of other callers are accepted all the time.
   @Test func `only the request that the store never accepts is refused`() async throws {
     let world = World()
     world.store.refuse(Self.takes(20_000))
@@ -100,8 +101,8 @@ import Testing
     }
   }
 
-  /// A change that the store refuses even alone goes without the record's values, and is not tried
-  /// for ever.
+  /// A change that the store refuses even alone is forwarded without the record's values, and is
+  /// not tried for ever.
   @Test func `a forwarded change that the store refuses is sent without its values`() async throws {
     let world = World()
     world.store.refuse { entries in
@@ -130,7 +131,7 @@ import Testing
     store.world.feeds[feed]?.rows.count ?? 0
   }
 
-  /// A public subscription whose alert shows the record's text.
+  /// A public subscription whose notifications carry the record's field `text`.
   private static func publicSubscription(_ user: UserID) -> Fact {
     var info = NotificationInfo()
     info.desiredKeys = ["text"]

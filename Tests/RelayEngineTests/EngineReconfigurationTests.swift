@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  /// Keeps its connections until the engine tells it to leave.
+  /// A sender whose `run` ends only when the engine cancels it.
   private final class StayingProvider: PushSender {
     private let state = Mutex((isRunning: false, hasLeft: false))
     var isRunning: Bool { state.withLock { $0.isRunning } }

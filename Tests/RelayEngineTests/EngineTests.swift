@@ -74,7 +74,8 @@ import Testing
     }
   }
 
-  /// A full store: 503 now, service when there is room again, and no change is half accepted.
+  /// While the store is full, the engine refuses a change as a whole. The engine accepts changes
+  /// when there is room again.
   @Test func `the engine refuses a change while the store is full and then recovers`() async throws
   {
     let world = World()
@@ -140,7 +141,6 @@ import Testing
     }
   }
 
-  /// A wake that the provider postpones is sent again under the same id.
   @Test func `a postponed wake is sent again under the same id`() async throws {
     let world = World(MemoryStore()) { $0.policy.retryFirst = Span(milliseconds: 10) }
     let zone = zone

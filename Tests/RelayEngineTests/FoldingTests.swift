@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct FoldingTests {
   private let zone = ZoneID(name: "Notes", owner: UserID("_a"))
 
-  /// There is always more to trim here. A change becomes visible all the same.
+  /// In this test there is always more to trim. A change becomes visible all the same.
   @Test func `a trim backlog does not delay folds`() async throws {
     let world = World { $0.trimEvery = .zero }
     let zone = zone

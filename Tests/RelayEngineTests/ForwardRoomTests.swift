@@ -4,13 +4,14 @@ import Testing
 
 @testable import RelayEngine
 
-/// Changes on their way to other users are bounded. One more is refused with a time to come again,
-/// and nothing of it is accepted (P11).
+/// Changes on their way to other users are bounded. A change beyond the bound is refused as a
+/// whole, and the refusal names the time of the next try (P11).
 @Suite(.timeLimit(.minutes(1))) struct ForwardRoomTests {
   enum Bound: CaseIterable {
     case fanOuts, messages
 
-    /// At most three changes on their way to the subscribers, few of whom one step reaches.
+    /// Allows at most three changes on their way to the subscribers. A slice reaches one
+    /// subscriber.
     func set(_ settings: inout RelaySettings) {
       settings.drainGrace = .zero
       settings.limits.fanOutSlice = 1

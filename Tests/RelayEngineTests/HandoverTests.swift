@@ -118,7 +118,7 @@ import Testing
           _ = try await engine.submit([World.change(2, Self.zone, event: .zone(.purged))])
         }
         while !provider.handovers[0].isTakenBack { await Task.yield() }
-        // The provider gave no answer in time: the push has left, or never will.
+        // The provider gives its verdict, so the push has left or never will.
         provider.release()
         try await group.waitForAll()
       }

@@ -6,7 +6,7 @@ import Testing
 @testable import RelayEngine
 
 /// One request has many changes for one user with many subscriptions. Other users' requests are
-/// answered meanwhile, and no reader sees a part of it.
+/// answered meanwhile, and no reader sees a part of that request.
 @Suite(.timeLimit(.minutes(4))) struct HeavyRequestTests {
   private static let changes = 400
   private static let subscriptions = 1_000

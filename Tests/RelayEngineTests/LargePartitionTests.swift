@@ -6,7 +6,7 @@ import Testing
 
 /// While readers wait, every other cut leaves out the partitions that have much to fold.
 @Suite(.timeLimit(.minutes(1))) struct LargePartitionTests {
-  /// Earlier, a reader waited for two folds of a thousand records each of another partition.
+  /// Earlier, a reader waited for two folds, each with a thousand records of another partition.
   @Test(
     arguments: [
       (WorkBounds().entriesOfLarge, [["_b"], ["_b"], ["_a"]]), (100, [["_b"], ["_a", "_b"]]),

@@ -3,13 +3,13 @@ import Testing
 
 @testable import RelayEngine
 
-/// A provider that suddenly calls many devices dead, through the whole engine: what status says,
-/// and which devices are retired.
+/// A provider suddenly calls many devices dead: what the engine's health says, and which devices
+/// are retired.
 @Suite struct MassPruneTests {
   private let gone = Verdict.gone(at: nil, .init("Unregistered"))
 
-  /// Twenty users whose devices took a push, a change for each, and a provider that calls some of
-  /// them dead.
+  /// The engine's health after twenty devices took a push each, and the provider then called `dead`
+  /// of these devices dead.
   private func health(dead: Int, hold: Span) async throws -> HealthSnapshot {
     let world = World { $0.policy.pruning.hold = hold }
     let gone = gone

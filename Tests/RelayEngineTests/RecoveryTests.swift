@@ -101,13 +101,13 @@ import Testing
     }
   }
 
-  /// Why the engine is not ready, once there is another reason than that it starts.
+  /// Waits until the engine is no longer only recovering, and returns why it is not ready.
   private static func reasons(of engine: Engine) async throws -> [String] {
     while engine.readiness == .recovering { await Task.yield() }
     return engine.readiness.reasons
   }
 
-  /// Another service failed: the loop's task is cancelled, and it ends without a stop.
+  /// When another service fails, the loop's task is cancelled, and the loop ends without a stop.
   @Test func `a cancelled engine ends and loses no accepted change`() async throws {
     let world = World()
     let zone = ZoneID(name: "Notes", owner: UserID("_a"))
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  /// One reading for all partitions, not one for each of them.
+  /// A start reads the journal once for all partitions, and not once for each of them.
   @Test func `the engine reads the journal once at its start`() async throws {
     let world = World()
     try await world.run { (engine: Engine) async throws -> Void in

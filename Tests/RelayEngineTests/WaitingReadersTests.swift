@@ -9,7 +9,7 @@ import Testing
   private let other = ReadTarget.subscriptions(
     Scope(container: "c", environment: .development), UserID("_b"))
 
-  /// `place` has changes, and they are in a cut that is not folded yet.
+  /// Waiting readers for whom the changes of `place` are in a cut that is not folded yet.
   private func cut(readersMax: Int) -> WaitingReaders {
     let waitingReaders = WaitingReaders(readersMax: readersMax)
     waitingReaders.begin()
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  /// The deadline comes before the fold: only the reader with that deadline is refused.
+  /// When the deadline of one reader comes before the fold, only that reader is refused.
   ///
   /// Limit: limits.answerWithin
   @Test func `a reader is refused as late when its deadline comes`() async {
@@ -148,7 +148,8 @@ import Testing
     #expect(await waitingReaders.wait(for: [place], until: .never, onWait: {}) == .closed)
   }
 
-  /// The number of waiting readers is bounded. One more is refused at once, and the others wait on.
+  /// The number of waiting readers is bounded. A reader beyond the bound is refused at once, and
+  /// the other readers wait on.
   ///
   /// Limit: limits.waitingReaders
   @Test(arguments: [(readers: 2, waiting: 2), (3, 3), (4, 3)])

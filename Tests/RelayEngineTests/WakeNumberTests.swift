@@ -5,7 +5,7 @@ import Testing
 
 @testable import RelayEngine
 
-/// A jump in a device's wake numbers tells the device that it may have missed one. A clean stop
+/// A jump in a device's wake numbers tells the device that it may have missed a wake. A clean stop
 /// makes no jump, and no number is given out twice.
 @Suite(.timeLimit(.minutes(1))) struct WakeNumberTests {
   private let zone = ZoneID(name: "Notes", owner: UserID("_a"))

@@ -44,8 +44,8 @@ import Testing
     #expect(notifier.grace == .minutes(5))
   }
 
-  /// A sender that breaks its promise not to block holds the loop here. The beats of another loop
-  /// in the same process measure time.
+  /// In this test a sender breaks its promise not to block, and holds the loop. The beats of
+  /// another loop in the same process measure time.
   @Test func `a blocked loop does not beat while its process runs`() async throws {
     let (stuck, healthy) = (CountingSupervisor(), CountingSupervisor())
     let trap = Trap()

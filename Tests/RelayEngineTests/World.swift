@@ -40,7 +40,7 @@ struct World {
 
   /// Runs the engine beside `body`, and stops it afterwards.
   ///
-  /// - Parameter thread: runs the loop; nil: the loop runs where all tasks do.
+  /// - Parameter thread: runs the loop; `nil` means that the loop runs where all tasks run.
   func run(
     on thread: (any TaskExecutor)? = nil,
     _ body: @escaping @Sendable (Engine) async throws -> Void
@@ -103,7 +103,7 @@ struct World {
   }
 }
 
-/// Takes every push, and gives what it took to each caller that waits.
+/// A provider that takes every push, and resumes the callers that wait for a number of pushes.
 final class WorkingProvider: PushSender {
   private struct State {
     var pushes: [Push] = []
@@ -153,7 +153,7 @@ final class WorkingProvider: PushSender {
   }
 }
 
-/// The suspending clock, used as wall clock and as boot clock.
+/// The continuous clock, used as wall clock and as boot clock.
 struct WorkingClock: ClockReader {
   private let start = ContinuousClock.now
 
@@ -166,7 +166,8 @@ struct WorkingClock: ClockReader {
   func boot() -> Instant { Instant(milliseconds: elapsed) }
 }
 
-/// Both clocks run on, and tests can move them forward and back.
+/// Two clocks that run on. Tests can set the wall clock ahead or back, and move both clocks
+/// forward.
 final class ShiftedClock: ClockReader {
   private let clock = WorkingClock()
   private let shift = Mutex((wall: Span.zero, boot: Span.zero))

@@ -2,7 +2,7 @@ import RelaySimulation
 import Testing
 
 /// Virtual days of traffic and phones. `zonerelay-simulate season` runs thirty days a seed, and
-/// thousands of seeds, and its report compares rules. These tests run a short part of both.
+/// thousands of seeds, and its report compares rules. These tests run a few seeds for a few days.
 @Suite struct SeasonTests {
   @Test func `wakes, budgets and the ledger keep their promises in the first seasons`() {
     for seed in UInt64(1)...24 {

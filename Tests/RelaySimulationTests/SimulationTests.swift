@@ -1,8 +1,9 @@
 import RelaySimulation
 import Testing
 
-/// The main test: the real core in a world of crashes, lost answers, slow providers and forgetful
-/// clients. `zonerelay-simulate` runs thousands of seeds; these tests run a few quick ones.
+/// The main test: the real core in a world of crashes, lost answers, slow providers and clients
+/// that lose their state. `zonerelay-simulate` runs thousands of seeds; these tests run a few quick
+/// seeds.
 @Suite struct SimulationTests {
   @Test func `every promise holds in the first seeds`() {
     for seed in UInt64(1)...15 { check(seed) }

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// docs/openapi.yaml and the code name the same things. That the daemon behaves as the file says
-/// is shown by SchemathesisTests.
+/// docs/openapi.yaml and the code name the same things. SchemathesisTests shows that the daemon
+/// behaves as the file says.
 @Suite struct ContractTests {
   private static let file = "docs/openapi.yaml"
 

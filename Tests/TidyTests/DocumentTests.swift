@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  /// The calls of `Section` that name a key.
+  /// The keys that the code names in its calls of `Section`.
   private static func keys() throws -> Set<String> {
     let call = try Regex(
       #"\.(?:value|required|list|section|optionalSection|sections)\(\s*"([A-Za-z]+)""#)

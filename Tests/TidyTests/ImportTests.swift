@@ -69,7 +69,7 @@ import Testing
     #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
   }
 
-  /// The rule above would find nothing if it saw no import.
+  /// The check of imports would report nothing if it found no import at all.
   @Test func `the import check finds the imports of RelayCore`() throws {
     let seen = Set(
       try SourceTree.swift("Sources/RelayCore").flatMap { Self.imports($0) }.map(\.module))

@@ -1,9 +1,10 @@
 import Foundation
 import Testing
 
-/// Every bound that the pages promise has a test with three values: one below, at it, one above.
+/// Every bound that the pages promise has a test with three values: the bound less one, the bound,
+/// and the bound plus one.
 ///
-/// The test says so in its comment, with `Limit:` and the key as docs/configuration.md has it
+/// The test's comment names the bound: with `Limit:` and the key as docs/configuration.md has it
 /// (`Limit: limits.zonesPerUser`), or with `Fixed limit:` and the first column of the row where no
 /// key sets the bound.
 @Suite struct LimitTests {

@@ -4,7 +4,7 @@ import Testing
 @Suite struct PropertyTests {
   private static let most = 20
 
-  /// Larger types, with their present number, and why. None of them may grow.
+  /// Larger types, with their present number of properties. None of them may grow.
   private static let larger = [
     // Lists of values, each with a documented bound or a table.
     "Limits": 30, "HTTPLimits": 39, "PartitionCut": 25, "MemoryPartition": 21, "Plan": 62,
@@ -30,8 +30,8 @@ import Testing
     }
   }
 
-  /// Code in other files calls a lane's methods. Where a part is one file, `private` ensures the
-  /// same; a lane has several files.
+  /// Code in other files calls a lane's methods and sets none of its properties. For a part in one
+  /// file `private` ensures this; a lane has several files.
   @Test func `a lane's properties are set in its own files only`() throws {
     let assignment = #/\blane(?:\.\w+)+ [-+*]?= /#
     let found = try SourceTree.swift("Sources/RelayCore")

@@ -54,7 +54,8 @@ import Testing
     #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
   }
 
-  /// Swift compares texts by Unicode's rules. With an attacker's text this can take minutes.
+  /// Swift compares texts by Unicode's rules. With an attacker's text the comparison can take
+  /// minutes.
   @Test func `callers' texts are compared byte by byte`() throws {
     let compared =
       #/(switch|==|!=|rawValue:|contains\(|insert\().*\.string\(\)|\.string\(\)\)? *[=!]=/#

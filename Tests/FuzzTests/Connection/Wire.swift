@@ -59,7 +59,7 @@ final class Wire: ChannelDuplexHandler {
     if channel.isActive { channel.read() }
   }
 
-  /// The client stops reading, or continues.
+  /// Makes the client stop reading, or continue.
   func setRead(_ isRead: Bool) {
     self.isRead = isRead
     if isRead { readAll() }

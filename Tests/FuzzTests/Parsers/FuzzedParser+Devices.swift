@@ -2,7 +2,7 @@
 @testable import RelayHTTP
 import RelayWire
 
-/// What devices send.
+/// Parsers of what devices send.
 extension FuzzedParser {
   static let fromDevices: [FuzzedParser] = [
     FuzzedParser("subscription", texts: subscriptionSeeds, words: jsonWords + subscriptionWords) {

@@ -6,7 +6,8 @@ import Foundation
 @testable import RelayStore
 import RelayWire
 
-/// The blobs in the store's files. SQLite itself reads the pages around them.
+/// Parsers of what the daemon keeps on disk: the blobs in the store's files, and provider tokens.
+/// SQLite itself reads the pages around the blobs.
 extension FuzzedParser {
   static let fromDisk: [FuzzedParser] = [
     FuzzedParser("journal-row", seeds: [journalRow]) { bytes throws(Defect) in
@@ -40,7 +41,7 @@ extension FuzzedParser {
       version + (0..<count).map { UInt8(truncatingIfNeeded: $0 % 5) }
     }
     return FuzzedParser(name, seeds: seeds) { bytes throws(Defect) in
-      // Only the version that is read now reaches further code.
+      // The current version comes first, because a blob of another version reaches no further code.
       guard let value = try? Value(blob: version + bytes.dropFirst()) else { return }
       let written = value.blob
       guard let again = try? Value(blob: written) else {

@@ -2,7 +2,7 @@ import Foundation
 import RelayCore
 @testable import RelayStore
 
-/// The store's keys, and both its files as a whole.
+/// Parsers of the store's keys, and of both its files as a whole.
 extension FuzzedParser {
   static let fromFiles: [FuzzedParser] = [
     FuzzedParser("store-key", seeds: storeKeys) { bytes throws(Defect) in

@@ -4,7 +4,7 @@ import Foundation
 @testable import RelayPush
 import RelayWire
 
-/// Keys and certificates in files that operators name.
+/// Parsers of keys and certificates in files that operators name.
 extension FuzzedParser {
   static let fromKeyFiles: [FuzzedParser] = [
     // The first byte names the kind of the other bytes, which are DER.
@@ -50,7 +50,8 @@ extension FuzzedParser {
     return seeds
   }
 
-  /// Self-signed, with the extensions that Apple's have: an environment, and a list of topics.
+  /// A self-signed certificate with the extensions of Apple's certificates: an environment, and a
+  /// list of topics.
   private static let certificate =
     "MIIBwTCCAWegAwIBAgIUfeuOv6i327Dt7FrkT7LicKojtSkwCgYIKoZIzj0EAwIwLzEKMAgGA1UEAwwBYTEhMB8G"
     + "CgmSJomT8ixkAQEMEWNvbS5leGFtcGxlLm5vdGVzMCAXDTI2MTEyMjEyMTk1M1oYDzIxMjYxMDI5MTIxOTUzWjAv"

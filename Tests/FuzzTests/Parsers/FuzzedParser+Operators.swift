@@ -1,6 +1,6 @@
 @testable import RelayCommands
 
-/// Text that operators write: a typing error must be reported, not trap.
+/// A parser of text that operators write. It must report a typing error, and must not trap.
 extension FuzzedParser {
   static let fromOperators: [FuzzedParser] = [
     FuzzedParser("configuration", texts: [configuration], words: configurationWords) {

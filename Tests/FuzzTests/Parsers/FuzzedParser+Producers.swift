@@ -4,7 +4,7 @@ import Hummingbird
 @testable import RelayHTTP
 import RelayWire
 
-/// What producers send.
+/// Parsers of what producers send.
 extension FuzzedParser {
   static let scope = Scope(container: "iCloud.com.example.notes", environment: .development)
   static let now = Instant(milliseconds: 1_795_230_000_000)

@@ -3,7 +3,7 @@
 @testable import RelayHTTP
 @testable import RelayPush
 
-/// Answers of push providers and of account servers.
+/// Parsers of the answers of push providers and of account servers.
 extension FuzzedParser {
   static let fromProviders: [FuzzedParser] = [
     FuzzedParser(

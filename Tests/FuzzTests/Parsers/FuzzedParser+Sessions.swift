@@ -69,7 +69,8 @@ extension FuzzedParser {
     [0, 0, UInt8(body.count), type, flags, 0, 0, 0, stream] + body
   }
 
-  /// SETTINGS, then answers on the first two streams, a reset of the third, and GOAWAY.
+  /// The first input has SETTINGS, answers on the first two streams, a reset of the third, and
+  /// GOAWAY. The second has SETTINGS, PING, WINDOW_UPDATE, and an answer with status 429.
   private static let sessionSeeds: [[UInt8]] = [
     [255] + frame(4) + frame(4, flags: 1) + frame(1, flags: 5, stream: 1, [0x88])
       + frame(1, flags: 4, stream: 3, [0x8d])

@@ -28,7 +28,7 @@ struct FuzzedParser: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
-  /// The parser promises something for all bytes, and these bytes break it.
+  /// The error of a parser that does not keep its promise for some bytes.
   struct Defect: Error {
     let reason: String
 

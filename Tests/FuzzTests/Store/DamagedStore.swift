@@ -4,7 +4,7 @@ import RelayStore
 
 /// A start on a store's damaged files, which it either reads or refuses with an error.
 enum DamagedStore {
-  /// - Returns: nil if there is no room for files.
+  /// - Returns: whether `look` ended without an error; nil if there is no room for files.
   static func start(
     _ bytes: [UInt8], _ look: @escaping @Sendable (SQLiteStore) async throws -> Void
   ) -> Bool? {
@@ -22,7 +22,7 @@ enum DamagedStore {
     }
   }
 
-  /// All that a start and HTTP read.
+  /// Reads all that a start of the daemon and HTTP requests read.
   static func read(_ store: SQLiteStore) async throws {
     let leases = try await claim(store)
     var tables: [PartitionTables] = []

@@ -11,7 +11,7 @@ struct StoreSeed: Sendable {
   let relayPlaces: [Int]
   let journalPlaces: [Int]
 
-  /// Nil if there is no room for the files.
+  /// The files, made once; `nil` if there is no room for them.
   static let made: StoreSeed? = Waiting.value { try? await make() } ?? nil
 
   private static func make() async throws -> StoreSeed {

@@ -2,7 +2,8 @@ import Testing
 
 @testable import RelayCore
 
-/// Messages between partitions: in their source's order, and no more than the target has room for.
+/// Messages between partitions leave in the order of their source, and only while their target has
+/// room.
 @Suite struct ForwardingTests {
   private let target = PartitionID(9)
 

@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  /// A group is bounded; the rest forms the next group.
+  /// A group is bounded. The facts beyond the bound form the next group.
   @Test func `a group holds at most the maximum number of facts`() {
     var commit = commit(bytes: .max, facts: 10)
     for _ in 0..<15 { commit.add(waiting(0)) }

@@ -57,7 +57,7 @@ import Testing
     #expect(answers.folded([row(5)]).map(\.ticket.index) == [2])
   }
 
-  /// A repeat is answered as soon as all before it is delivered, in any order of deliveries.
+  /// A repeat is answered as soon as all messages before it are delivered, in any order.
   @Test func `a caught-up answer waits for all earlier messages to be delivered`() {
     var answers = PendingAnswers()
     for ordinal in UInt64(1)...6 {

@@ -2,7 +2,8 @@ import Testing
 
 @testable import RelayCore
 
-/// Whatever texts a subscription has, its payload fits, and a person can see some of the text.
+/// Whatever texts a subscription has, its payload fits, and the payload shows at least a part of
+/// the title, the subtitle and the body.
 @Suite struct HostileTextTests {
   private static let letters = [
     "a", "\u{1}", "\u{1f}", "\"", "\\", "é", "日", "🙂", "👩‍👩‍👧‍👦",

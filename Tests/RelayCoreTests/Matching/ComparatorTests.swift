@@ -49,7 +49,7 @@ struct ComparatorRow: CustomTestStringConvertible {
     .location(latitude: latitude, longitude: longitude)
   }
 
-  /// Three values of each type, in their order where there is one.
+  /// Three values of each type. The values of a type that has an order are in that order.
   static let samples: [[Value]] = [
     [.string("ant"), .string("bee"), .string("cow")], [.int64(-7), .int64(5), .int64(.max)],
     [.double(-0.5), .double(5), .double(.infinity)],
@@ -167,7 +167,8 @@ extension ComparatorRow {
   }
 }
 
-/// Each comparator over each type: match, no match, missing, mismatch.
+/// Each comparator with each type: values that match, values that do not match, a missing field,
+/// and a value of another type.
 @Suite struct ComparatorTests {
   private func passes(_ row: ComparatorRow, _ found: FieldValue?) -> Bool {
     let filter = QueryRule.Filter(

@@ -43,7 +43,8 @@ import Testing
     )
   }
 
-  /// By vectors: the angle between the two directions from the centre.
+  /// The distance in metres, computed from the angle between the two directions as seen from the
+  /// centre of the earth.
   private func greatCircle(_ left: (Double, Double), _ right: (Double, Double)) -> Double {
     func direction(_ place: (Double, Double)) -> [Double] {
       let (latitude, longitude) = (place.0 * .pi / 180, place.1 * .pi / 180)

@@ -14,8 +14,8 @@ struct MatchDraw {
     .string, .int64, .double, .bytes, .timestamp, .reference, .location, .asset,
   ]
   private static let names = ["a", "b", "c"]
-  /// Two spellings of one text, a text that code points put between them, and two texts at the end
-  /// of Unicode's basic plane.
+  /// Two spellings of one text; a text that stands between them in the order of code points; a text
+  /// at the end of Unicode's basic plane, and a text beyond that plane.
   private static let spellings = ["\u{e9}t", "e\u{301}t", "f", "\u{ffee}", "\u{1f600}"]
 
   mutating func value(_ kind: FieldValue.Kind) -> FieldValue {
@@ -37,7 +37,7 @@ struct MatchDraw {
     }
   }
 
-  /// Mostly one type, so that filters and records have the same type.
+  /// Mostly `.string`, so that filters and records often have the same type.
   private mutating func kind() -> FieldValue.Kind {
     draw.chance(60) ? .string : draw.pick(Self.kinds)
   }
@@ -123,7 +123,8 @@ struct MatchDraw {
 }
 
 extension FieldValue {
-  /// References to users without zones, as the endpoint leaves them.
+  /// A reference loses its zone unless that zone is `Sample.zone`. The endpoint also gives no zone
+  /// to references to users.
   fileprivate var unzoned: FieldValue {
     switch self {
     case .reference(let name, let zone?) where zone != Sample.zone:

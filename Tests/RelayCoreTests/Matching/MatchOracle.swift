@@ -58,7 +58,7 @@ enum MatchOracle {
     return found
   }
 
-  /// Nil if the two values cannot be compared.
+  /// Whether the comparator's condition holds; `nil` if the two values cannot be compared.
   private static func compare(
     _ name: String, _ found: FieldValue, _ filter: QueryRule.Filter, _ zone: ZoneID
   ) -> Bool? {
@@ -100,7 +100,7 @@ enum MatchOracle {
     }
   }
 
-  /// For each wanted value, whether the list has it.
+  /// For each wanted value, whether the list has it; `nil` if the values cannot be compared.
   private static func contains(
     _ found: FieldValue, _ wanted: [FieldValue], _ zone: ZoneID
   ) -> [Bool]? {

@@ -61,7 +61,8 @@ import Testing
     var whole = reading((0..<50_000).map { Field(name: "f\($0)", value: self.text($0)) })
     #expect(matches(index, &whole) == Self.subscriptions)
     #expect(whole.work == Self.subscriptions + count)
-    // With few fields the first filter of each subscription fails, so a twentieth is looked at.
+    // With few fields the first filter of each subscription fails, so a twentieth of the filters is
+    // checked.
     #expect(seconds(50_000) < 200 * seconds(50))
   }
 
@@ -145,7 +146,8 @@ import Testing
     #expect(hits == 300 && calls >= 300 * each / ((limit + 1) * 128 + each))
   }
 
-  /// Each subscriber filters on another member of one list, so as many lists are merged.
+  /// Each subscriber filters on another member of one list, so there are as many posting lists to
+  /// merge as subscribers.
   @Test func `many postings of one record are merged in proportional time`() {
     func seconds(_ count: Int) -> Double {
       let index = index(.public, subscriptions: count, filtersEach: 1) { number in
@@ -159,7 +161,8 @@ import Testing
       #expect(page.hits.map(\.user) == Array(0..<count))
       return Double(time.components.attoseconds) / 1e18 + Double(time.components.seconds)
     }
-    // Sixteen times as many take a little over 16 times as long, by the logarithm; pairs take 256.
+    // 16 times as many postings take a little more than 16 times as long, by the logarithm. A
+    // comparison of all pairs would take 256 times as long.
     #expect(seconds(8_000) < 80 * seconds(500))
   }
 

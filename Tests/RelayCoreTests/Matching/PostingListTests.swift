@@ -1,7 +1,7 @@
 @testable import RelayCore
 import Testing
 
-/// A list in pieces compared with a plain one.
+/// A posting list, which is stored in pieces, compared with a plain set.
 @Suite struct PostingListTests {
   private func item(_ number: Int) -> PostingList.Item {
     let subscription = Subscription(
@@ -47,7 +47,8 @@ import Testing
     #expect(numbers(list, after: 0) == plain.sorted())
   }
 
-  /// Subscriptions come with rising serials, so pieces of half their size would double the memory.
+  /// Subscriptions come with rising serials. Pieces that stay half full would then double the
+  /// memory.
   @Test func `rising serials leave full pieces`() {
     var (rising, falling) = (PostingList(), PostingList())
     for number in 1...(4 * PostingList.pieceMax) {

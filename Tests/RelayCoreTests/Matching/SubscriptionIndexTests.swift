@@ -46,7 +46,7 @@ import Testing
         .map { SubscriptionIndex.Hit(user: $0.user, held: $0.held) }
     }
 
-    /// All pages of a fan-out, with any number of subscriptions between them.
+    /// The hits of all pages of a fan-out; each page has at most `limit` hits.
     func pages(_ change: Change, before: Ordinal, limit: Int) -> [SubscriptionIndex.Hit] {
       var (found, cursor): ([SubscriptionIndex.Hit], Position) = ([], .zero)
       while true {

@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test func `texts are ordered by their code points`() {
-    // A collation orders the last but one of these differently, UTF-16 the last one.
+    // A collation would put `é` before `z`, and UTF-16 would put U+1F600 before U+FFEE.
     let order = [
       "", "A", "Z", "a", "cafe", "cafe\u{301}", "caff", "caf\u{e9}", "z", "\u{e9}", "\u{ffee}",
       "\u{1f600}",

@@ -69,8 +69,8 @@ import Testing
     #expect(factor < 6)
   }
 
-  /// Zones that ended wait a day for late numbers. The time of one more waiting zone costs no visit
-  /// to the others.
+  /// A zone that ended waits a day for late numbers. A tick visits only the zones whose time has
+  /// come, however many others wait.
   @Test func `a tick visits no zone whose time has not come`() {
     let factor = Growth.factor(from: 200, to: 3_200, Self.ended) { rig in
       for _ in 0..<20 {

@@ -1,7 +1,8 @@
 import RelayCore
 import Testing
 
-/// P11: how many registrations of one user are kept, and for how long a retired one.
+/// P11: how many registrations of one user are kept, and for how long a retired registration is
+/// kept.
 @Suite struct DeviceBoundsTests {
   /// Limit: limits.devicesPerUser
   @Test(arguments: [(asked: 2, kept: 2), (3, 3), (4, 3)])
@@ -21,7 +22,8 @@ import Testing
     #expect(rig.fold().devices.count == kept + 1)
   }
 
-  /// A retired registration goes when its user registers another device, and not before.
+  /// A registration that has been retired for `retiredFor` is removed when its user registers
+  /// another device, and not before.
   ///
   /// Limit: limits.retiredFor
   @Test(arguments: [(spare: Int64(-1), isForgotten: false), (0, true), (1, true)])

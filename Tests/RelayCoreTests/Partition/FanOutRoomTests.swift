@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  /// Three subscribers in one partition: more than one step reaches.
+  /// A relay with three subscribers in one partition: more users than one step reaches.
   private func rig(inHome: Bool, _ limits: Limits) -> Rig {
     let first = users(1, inHomeOf: ZoneID.publicDefault.owner, inHome)[0]
     let target = PartitionID.home(of: first, in: Sample.scope)
@@ -159,7 +159,7 @@ import Testing
     for _ in 0..<40 {
       ended += rig.fold().partitions.reduce(0) { $0 + $1.fanOutsEnded.count }
       rig.deliver()
-      // The fan-outs that run in the target and its room for more are two together.
+      // The fan-outs that run in the target and the target's room for more add up to two.
       let slices = rig.relay.partition(rig.target).unfinished
       #expect(slices.count + rig.relay.fanOutRoom(in: rig.target) == 2)
       for slice in slices { rig.step(slice, in: rig.target) }

@@ -1,7 +1,7 @@
 import RelayCore
 import Testing
 
-/// A change for more users than are stepped at once: slices, each a fact of its own.
+/// A change for more users than one step reaches goes on in slices, each a fact of its own.
 @Suite struct FanOutTests {
   private let rule = Subscription.Rule.query(QueryRule(recordType: "Article"))
 

@@ -1,7 +1,7 @@
 import RelayCore
 import Testing
 
-/// What the apps' servers are told, and which cut makes it durable.
+/// What feedback the apps' servers get, and which cut makes the feedback durable.
 @Suite struct FeedbackTests {
   private let gone = Verdict.gone(at: Sample.start + .hours(1), .init("Unregistered"))
 

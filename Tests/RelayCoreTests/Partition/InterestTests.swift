@@ -87,7 +87,8 @@ import Testing
     #expect(rig.partition.interests.isEmpty)
   }
 
-  /// The answer waits for the homes only if the subscription adds an interest for later changes.
+  /// The answer to a saved subscription waits for other partitions only if the subscription adds an
+  /// interest.
   @Test func `the answer to a new interest waits until its homes know it`() {
     var rig = PartitionRig()
     func moment() -> Answer.Moment? {
@@ -114,7 +115,7 @@ import Testing
     #expect(told(rig.fold()) == [[Interest(key: key, fields: .ended)]])
   }
 
-  /// Participants learn of every change. A change's values go where a subscription in `shared`
+  /// Participants get every change. A change's values go only where a subscription in `shared`
   /// reads them.
   @Test func `a shared change carries values only where subscriptions read them`() {
     let guests = users(2, inHomeOf: Sample.owner, false)
@@ -136,7 +137,7 @@ import Testing
     }
   }
 
-  /// A subscription in `shared` reads changes whose homes may be anywhere.
+  /// A subscription in `shared` reads changes that may arrive in any partition.
   @Test func `a shared interest is sent to all partitions`() {
     var rig = PartitionRig()
     rig.save("q", .query(QueryRule(recordType: "Article")), .shared)

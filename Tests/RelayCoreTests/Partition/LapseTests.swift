@@ -61,7 +61,8 @@ import Testing
     #expect(retirement(rig, 1) == "lapsed" && retirement(rig, 2) == nil)
   }
 
-  /// Earlier, devices that no push could reach locked a user out for good.
+  /// Earlier, a user who had as many devices as allowed, and none that a push could reach, could
+  /// never register another device.
   @Test func `a refused registration says when a lapsed device makes room`() {
     var rig = rig(devices: 2)
     rig.register(1, address: address(1))

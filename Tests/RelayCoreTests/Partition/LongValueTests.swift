@@ -94,7 +94,7 @@ import Testing
 }
 
 extension String {
-  /// Empty if there is no such part.
+  /// The text between `start` and `end`; empty if there is no such text.
   fileprivate func components(between start: String, and end: String) -> Substring {
     guard let from = firstRange(of: start)?.upperBound,
       let to = self[from...].firstRange(of: end)?.lowerBound

@@ -41,7 +41,7 @@ import Testing
     #expect(!messages.areWaitingForSelf(on: .common))
     messages.post(interests, to: id, at: Ordinal(1))
     #expect(messages.areWaitingForSelf(on: .common))
-    // The same holds after a restart.
+    // After a restart the partition still waits for the message that it sent to itself.
     var tables = PartitionTables(id: id)
     tables.outbox = messages.sent
     #expect(Messages(loading: tables).areWaitingForSelf(on: .common))

@@ -48,7 +48,8 @@ import Testing
     }
   }
 
-  /// A request moves all notifications that it marks to one place, and room there is bounded too.
+  /// A read request moves the notifications that it marks to a new place in the feed, and their
+  /// number in that place is bounded too.
   @Test func `marked notifications are dropped as later ones come`() {
     var rig = rig(keeping: 30)
     for number in 0..<1_000 {
@@ -60,7 +61,8 @@ import Testing
     #expect(rig.fold().feed(.notifications(Sample.owner))?.deltas.count == 30)
   }
 
-  /// Reads two stores at all tokens: of this partition, and of one that drops nothing.
+  /// Compares two stores at all tokens: the store of a partition that drops notifications, and the
+  /// store of a partition that drops none.
   @Test(arguments: 0..<30 as Range<UInt64>)
   func `readers find the same as if no notification were dropped`(seed: UInt64) {
     var draw = SeededRandom(seed: seed)
@@ -100,7 +102,8 @@ import Testing
 }
 
 extension SeededRandom {
-  /// Some records are created at first and then only deleted, repeatedly, once between two cuts.
+  /// Some records are created in the first round and only deleted later, each at most once between
+  /// two cuts.
   fileprivate mutating func event(
     inRound round: Int, _ deletions: inout Range<Int>
   ) -> Change.Event {
@@ -122,8 +125,8 @@ extension PartitionRig {
 }
 
 extension MemoryWorld {
-  /// The page that a reader gets. Notifications that one request marked stand at its ordinal, one
-  /// after another.
+  /// The page that a reader gets, one line for each notification. Notifications that one request
+  /// marked have the request's ordinal.
   fileprivate func shown(after token: FeedCursor?) -> [String] {
     let feed = FeedKey(scope: Sample.scope, kind: .notifications(Sample.owner))
     let query = PageQuery(feed: feed, reader: Sample.owner, after: token, limit: 1_000)

@@ -28,7 +28,8 @@ import Testing
     let cut = rig.fold()
     #expect(cut.feed(.notifications(Sample.owner))?.deltas.count == 1)
     #expect(cut.subscriptionsRemoved.map(\.id.name) == ["once"])
-    // The alert is shown although its subscription is gone and only the alert still holds its look.
+    // The alert is shown although its subscription is gone. Only the alert still holds the
+    // subscription's notification info.
     let pushes = rig.wake()
     #expect(pushes.count == 1)
     #expect(pushes[0].text.contains(#""aps":{"alert":"Hello"}"#))

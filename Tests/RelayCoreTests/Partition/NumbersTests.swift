@@ -242,7 +242,7 @@ extension Partition {
 }
 
 extension PartitionRig {
-  /// Numbers 1 and 3 of `Sample.zone` came, `time` ago.
+  /// A partition that received the numbers 1 and 3 of `Sample.zone`, and then waited for `time`.
   init(missingTwoFor time: Span, limits: Limits) {
     self.init(limits: limits)
     numbered(1)

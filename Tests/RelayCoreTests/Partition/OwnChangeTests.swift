@@ -37,7 +37,7 @@ import Testing
     #expect(mixed.device(of: user, in: Sample.owner) == client)
   }
 
-  /// Feeds in the store name devices so; another version must give the same ids.
+  /// Feeds in the store contain the mixed ids, so every later version must mix ids in the same way.
   @Test func `a client id is mixed in the same way for ever`() {
     let zero = ClientID(Identifier(high: 0, low: 0))
     #expect(

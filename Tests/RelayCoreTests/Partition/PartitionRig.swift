@@ -95,10 +95,10 @@ struct PartitionRig {
     return cut
   }
 
-  /// The last cut is durable.
+  /// Makes the last cut durable.
   mutating func keep() { lines += partition.folded(at: now) }
 
-  /// Folds everything, durable at once. Returns the cut.
+  /// Folds everything; the fold is durable at once. Returns the cut.
   @discardableResult
   mutating func fold() -> PartitionCut {
     defer { keep() }
@@ -137,7 +137,7 @@ extension PushAttempt {
   var text: String { String(decoding: payload, as: UTF8.self) }
 }
 
-/// Users whose home is that of `user`, or another one.
+/// `count` users whose home is the home of `user`, or, if `isThere` is false, another partition.
 func users(_ count: Int, inHomeOf user: UserID, _ isThere: Bool) -> [UserID] {
   let home = PartitionID.home(of: user, in: Sample.scope)
   var found: [UserID] = []

@@ -194,7 +194,7 @@ import Testing
     #expect(rig.change(.granted(UserID("_u1"))) == .accepted)
   }
 
-  /// Dead registrations are removed, the oldest first, and never a living one.
+  /// Only retired registrations are removed, the oldest first.
   @Test func `retired registrations make room for new devices`() {
     var limits = Limits()
     limits.devicesPerUser = 3

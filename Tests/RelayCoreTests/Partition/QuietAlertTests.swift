@@ -1,7 +1,7 @@
 import RelayCore
 import Testing
 
-/// What an alert tells stays pending: its own push and later ones name it.
+/// The zone that an alert tells stays pending: the alert's own push and later pushes name it.
 @Suite struct QuietAlertTests {
   private static let history = ZoneID(name: "History", owner: Sample.owner)
 
@@ -40,7 +40,8 @@ import Testing
     #expect(rig.wake().map { $0.says(#""zr":{"w":1,"n":1,"q":1}"#) } == [true])
   }
 
-  /// Earlier, such an alert covered the zones of silent subscriptions, though it never ran the app.
+  /// Earlier, an alert without content-available covered the zones of silent subscriptions, though
+  /// the alert never ran the app.
   @Test func `an alert without content-available does not replace a background wake`() {
     var rig = rig()
     rig.save("silent", .database(recordType: nil))

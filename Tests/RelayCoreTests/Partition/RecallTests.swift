@@ -31,7 +31,7 @@ import Testing
     #expect(recalls(rig).map(\.place.ordinal) == [Ordinal(rig.ordinal)])
   }
 
-  /// The zone's home gives the answer, so the recall names the fact there.
+  /// The home of the zone answers the revocation, so the recall names the fact of that partition.
   @Test func `the recall after a forwarded revocation names the revocation's fact`() throws {
     let user = users(1, inHomeOf: Sample.owner, false)[0]
     var (rig, attempt) = try #require(woken(.shared, user))

@@ -32,7 +32,8 @@ import Testing
     #expect(cut.grants.map(\.floor) == [Sample.position(4)], "no token from before it reads on")
   }
 
-  /// P9: earlier, a second revocation or the zone's end was answered before the first one arrived.
+  /// P9: earlier, a second revocation or the zone's end was answered before the first revocation
+  /// arrived.
   @Test func `the end of an entitlement is answered only after it takes effect`() {
     var rig = PartitionRig()
     var moments: [Answer.Moment] = []
@@ -43,7 +44,7 @@ import Testing
     #expect(moments == [.settled, .settled, .caughtUp, .caughtUp])
   }
 
-  /// P9: a producer without an answer sends the change again, while the first one is on its way.
+  /// P9: a producer without an answer sends the change again, while the first change is on its way.
   @Test func `a repeated end of an entitlement is answered only after it takes effect`() {
     var rig = PartitionRig()
     var answers: [Answer] = []
@@ -226,8 +227,8 @@ import Testing
     #expect(cut.heard.count == byTrack.count)
   }
 
-  /// The owner is entitled without a grant. As a participant, the owner would be told everything
-  /// twice.
+  /// The owner is entitled without a grant. As a participant, the owner would get every
+  /// notification twice.
   @Test func `a grant to the zone's owner changes nothing`() {
     var rig = PartitionRig()
     rig.save("all", everything, .shared)
@@ -262,7 +263,7 @@ import Testing
     #expect(database?.last.outcome == .present && database?.rest?.rebirth != nil)
   }
 
-  /// Interned ids are freed with their last user.
+  /// The interned id of an owner is freed when nothing of that owner is left.
   @Test func `a partition forgets an owner with nothing left`() {
     var rig = PartitionRig()
     rig.save("zone", .zone(Sample.zone, recordType: nil))
@@ -270,7 +271,7 @@ import Testing
     #expect(rig.partition.users.find(Sample.owner, in: Sample.scope) == nil)
   }
 
-  /// P11: a user is forgotten with the last thing of that user, whatever it is.
+  /// P11: a partition forgets a user when it has nothing else of that user.
   @Test func `a partition forgets a user when the last subscription or share ends`() {
     let once = Subscription.Rule.query(QueryRule(recordType: "Article", firesOnce: true))
     func delete(_ rig: inout PartitionRig, _ user: UserID) {
@@ -309,7 +310,7 @@ import Testing
       }, "the same, in the public database")
   }
 
-  /// P9: the end is answered when it holds for all participants, in however many slices.
+  /// P9: a zone's end is answered when the end holds for all participants, in however many slices.
   @Test func `a zone's end reaches all participants at once and spares a later grant`() {
     var limits = Limits()
     limits.fanOutSlice = 2

@@ -1,12 +1,14 @@
 @testable import RelayCore
 import Testing
 
-/// Hot changes in a partition: which user is woken when, repeatedly, and over restarts and reloads.
+/// Hot changes in a partition: the order and the times of wakes, over many changes, restarts and
+/// reloads.
 @Suite struct SmearingTests {
   private static let rule = Subscription.Rule.query(QueryRule(recordType: "Article"))
   private static let commons = ZoneID.publicDefault
 
-  /// One wake a second in each partition. A change for more than one user here is hot.
+  /// With this policy each partition sends one wake a second, and a change for more than one user
+  /// of a partition is hot.
   private static func policy(
     _ rate: Int? = 64, longest: Span = .minutes(10)
   ) -> WakePolicy {
@@ -24,7 +26,7 @@ import Testing
     return limits
   }
 
-  /// Subscribers of the public database, one device each.
+  /// A partition with `count` subscribers of the public database, one device each.
   private static func rig(
     _ count: Int, slice: Int = 1_000, policy: WakePolicy = policy(), visible: Bool = false
   ) -> PartitionRig {
@@ -326,7 +328,7 @@ extension PartitionRig {
     while let slice = last.lazy.compactMap(\.slice).first { step(slice) }
   }
 
-  /// Runs for a while. All that is due is woken, and delivered at once.
+  /// Runs for `seconds`, and delivers every due wake at once.
   mutating func wakes(for seconds: Double) -> [Wake] {
     var wakes: [Wake] = []
     let end = now + Span(milliseconds: Int64(seconds * 1_000))

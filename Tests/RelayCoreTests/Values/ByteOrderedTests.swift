@@ -34,7 +34,8 @@ import Testing
     #expect(spelt == [Array(one.utf8), Array(two.utf8)])
   }
 
-  /// Earlier, a revocation of one zone left the other's grant active in the store for ever.
+  /// Earlier, two zones differed only in the spelling of their names, and after the revocations of
+  /// both, one grant stayed active in the store for ever.
   @Test func `a revocation ends the grant of exactly the zone that it names`() {
     let guest = users(1, inHomeOf: Sample.owner, false)[0]
     let zones = [one, two].map { ZoneID(name: $0, owner: Sample.owner) }

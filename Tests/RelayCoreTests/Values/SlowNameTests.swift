@@ -9,7 +9,7 @@ import Testing
     [Field(name: text, value: .int64(1)), Field(name: "b", value: .string(text))]
   }
 
-  /// How many times as long the second text takes.
+  /// How many times as long `body` takes for the second text as for the first.
   private func ratio(_ texts: [String], _ body: (String) -> Void) -> Double {
     let spans = texts.map { text in
       (0..<3).map { _ in ContinuousClock().measure { body(text) } }.min() ?? .zero

@@ -3,7 +3,7 @@ import RelayEngine
 import RelayStore
 import Testing
 
-/// The feed for the apps' own servers: in order, each item once, and bounded. A reader can see that
+/// The feed of feedback keeps its order, has each item once, and is bounded. A reader can see that
 /// items are missing.
 @Suite struct FeedbackConformance {
   private static let other = Scope(container: "iCloud.com.example.other", environment: .production)

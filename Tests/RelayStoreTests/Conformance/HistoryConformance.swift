@@ -100,7 +100,7 @@ enum History {
     nil, ClientID(Identifier(high: 1, low: 1)), ClientID(Identifier(high: 2, low: 2)),
   ]
 
-  /// Some facts, merged as the core merges them between two folds.
+  /// A cut of random facts, merged as the core merges facts between two folds.
   static func cut(_ draw: inout SeededRandom, _ bench: inout Bench) -> Cut {
     var buffers: [FeedKey: FeedCut] = [:]
     var order: [FeedKey] = []

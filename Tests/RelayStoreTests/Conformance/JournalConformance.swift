@@ -145,7 +145,7 @@ import Testing
     }
     var again = try await bench.store.claim(eras: [bench.home: 7])
     #expect(again[0].era == Era(id: 7, first: Ordinal(6)))
-    // After the fold removed their entries, these ordinals are still never given again.
+    // The fold removes the entries. Their ordinals are still never given again.
     _ = try await bench.store.fold(bench.cut { _ in }, leases: again)
     await bench.store.close()
     let copy = try home.crashed()

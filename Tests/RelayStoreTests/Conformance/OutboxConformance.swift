@@ -66,7 +66,8 @@ import Testing
       try tables.read { try Int.fetchOne($0, sql: sql) } ?? -1
     }
     #expect(try (100_000..<101_000).contains(sum("SELECT sum(length(message)) FROM outbox")))
-    // A row beside the message notes a partial delivery. When all targets have it, no row is left.
+    // A row beside the message notes a partial delivery. When all targets have received the
+    // message, no row is left.
     bench = try await Bench(home, era: 900)
     _ = bench.next()
     try await bench.fold { $0.delivered = [rows[9].key] }

@@ -160,7 +160,7 @@ import Testing
   }
 
   /// A reader who was away while many records were created and deleted sees none of them. Each page
-  /// reads a bounded number, so that other readers are not delayed.
+  /// reads a bounded number of entries, so that other readers are not delayed.
   @Test(arguments: StoreKind.allCases)
   func `a page ends after looksMax hidden entries, and the next page continues`(
     kind: StoreKind

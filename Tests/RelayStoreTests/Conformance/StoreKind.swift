@@ -4,7 +4,7 @@ import RelayEngine
 import RelayMemory
 import RelayStore
 
-/// All implementations that must pass the suite. A new store adds a case here.
+/// All implementations that must pass the suite. A new store adds a case to this list.
 enum StoreKind: CaseIterable, Sendable {
   case sqlite
   case memory

@@ -3,7 +3,8 @@ import RelayEngine
 import RelayStore
 import Testing
 
-/// Retention: a trim removes only tombstones and old notifications, and raises the floor with them.
+/// Retention: a trim removes only tombstones and old notifications, and raises the feed's floor to
+/// the last of them.
 @Suite struct TrimConformance {
   /// Limit: retention.tombstones
   @Test(arguments: StoreKind.allCases)
@@ -75,7 +76,7 @@ import Testing
     #expect(next.entries.allSatisfy { !$0.life.isPresent })
   }
 
-  /// In the owner's database, zones that come and go are bounded in the same way.
+  /// The tombstones of zones that come and go in the owner's database are bounded too.
   @Test(arguments: StoreKind.allCases)
   func `a database keeps at most as many tombstones as it may have zones`(kind: StoreKind)
     async throws

@@ -151,7 +151,7 @@ import Testing
     try survives(FieldValue(from: &deepest))
   }
 
-  /// With such runs, code that counts and searches missing numbers would trap.
+  /// With impossible runs, code that counts and searches missing numbers would trap.
   @Test(
     arguments: [
       [(5, 3)], [(-1, 3)], [(1, Int64.max)], [(4, 6), (6, 8)], [(4, 6), (1, 2)], [(1, 1_000)],

@@ -145,7 +145,7 @@ import Testing
 }
 
 extension Bench {
-  /// Journals something, and in most steps folds it.
+  /// Journals an entry, and in two of three steps also folds a record.
   fileprivate mutating func step(_ index: Int) async throws {
     try await append(bytes: 2_000)
     guard index % 3 > 0 else { return }

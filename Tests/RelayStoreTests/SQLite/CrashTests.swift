@@ -216,7 +216,7 @@ extension SQLiteHome {
 }
 
 extension Bench {
-  /// Waits for the writer's work after its last answer.
+  /// Waits until the store's writer has done the work that follows its last answer.
   func barrier() async {
     _ = await (store as? SQLiteStore)?.relay.write { _ in true }
   }

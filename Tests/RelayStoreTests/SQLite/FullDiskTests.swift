@@ -50,7 +50,8 @@ import Testing
     #expect(try await bench.read(bench.feed, limit: 1).hasMore)
   }
 
-  /// On a real disk: this program runs again as a child that alone sees a small file system.
+  /// The test fills a real disk: this program runs again as a child that alone sees a small file
+  /// system.
   @Test(
     .enabled(
       if: SmallDisk.path != nil || SmallDisk.canMount,

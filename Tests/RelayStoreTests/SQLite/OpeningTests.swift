@@ -6,7 +6,7 @@ import Testing
 
 @testable import RelayStore
 
-/// What a SQLite store refuses to open, and how it says so.
+/// What a SQLite store refuses to open, and which error it gives.
 @Suite struct OpeningTests {
   @Test func `both files use WAL mode and sync at every commit`() async throws {
     let home = try SQLiteHome()

@@ -46,8 +46,8 @@ import Testing
     #expect(refused > moments.count)
   }
 
-  /// The store accepts a key that `init` made because the earlier one was lost, and goes on to
-  /// accept the earlier one, should it be found.
+  /// The store accepts a key that `init` made because the earlier key was lost. The store also goes
+  /// on accepting the earlier key, in case the operator finds it.
   @Test func `an identity key that the store never had is refused`() async throws {
     let home = try SQLiteHome()
     let keys = (UInt8(1)...3).map { [UInt8](repeating: $0, count: 16) }
@@ -70,8 +70,8 @@ import Testing
     await store.close()
   }
 
-  /// A key that the operator has laid there counts, and so does another one before the first start
-  /// has come to serve.
+  /// Before its first start has served, a store accepts any identity key, such as one that the
+  /// operator provided. Later it accepts only these keys.
   @Test func `a store that has never served accepts any identity key`() async throws {
     let home = try SQLiteHome()
     let directory = home.settings.directory

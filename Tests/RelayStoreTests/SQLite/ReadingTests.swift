@@ -8,7 +8,7 @@ import Testing
 
 /// A SQLite store reads on a few threads, which end with the store.
 @Suite(.timeLimit(.minutes(1))) struct ReadingTests {
-  /// Reads that stay until the test releases them.
+  /// Reads that do not end until the test releases them.
   private final class Gate: Sendable {
     private let begun: AsyncStream<Int>
     private let begin: AsyncStream<Int>.Continuation
