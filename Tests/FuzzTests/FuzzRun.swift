@@ -15,7 +15,7 @@ struct FuzzRun {
 
   /// More time than any input of 64 KiB may take, on a busy machine too.
   private static let patience = Duration.seconds(10)
-  /// Enough reports to find the defect; a defect of many inputs would fill the log.
+  /// At most this many reports in a run. More would fill the log if many inputs show one defect.
   private static let reportsMax = 3
 
   init(_ parser: FuzzedParser) throws {
@@ -67,7 +67,7 @@ struct FuzzRun {
 }
 
 extension FuzzedParser {
-  /// How many inputs an ordinary run makes: a few seconds of them.
+  /// How many new inputs a run reads when no time is set. They take a few seconds.
   fileprivate var inputs: Int {
     switch name {
     case "store-files": 100

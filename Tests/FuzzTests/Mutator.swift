@@ -13,7 +13,7 @@ struct Mutator {
     words = parser.words.map { Array($0.utf8) }
   }
 
-  /// SplitMix64.
+  /// The next number of SplitMix64.
   private mutating func draw() -> UInt64 {
     state &+= 0x9e37_79b9_7f4a_7c15
     var word = state

@@ -1,5 +1,5 @@
 /// Compares the time of the same work beside few and beside many items. Work for a few items must
-/// not visit all the others, so both take about as long.
+/// not visit all the other items, so both times must be about equal.
 enum Growth {
   /// The time of `work` beside `many` items, divided by its time beside `few`. Each time is the
   /// best of three runs, so that a busy machine has little influence.

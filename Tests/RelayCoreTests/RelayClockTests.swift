@@ -100,7 +100,8 @@ import Testing
     #expect(clock.instant(ofWall: at(400_000)) == at(400_000))
     #expect(clock.instant(ofWall: at(500_000) + .days(1)) == at(500_100))
     #expect(clock.instant(ofWall: at(500_160) + gap) == at(500_160))
-    // The wall clock was set back and the relay's time is ahead of it: moments shift with it.
+    // The wall clock was set back, so the relay's time is ahead of it. A wall-clock moment is
+    // shifted by this difference.
     clock = RelayClock(latest: at(900_000), wall: at(500_000), boot: at(0))
     _ = clock.read(wall: at(500_010), boot: at(10))
     #expect(clock.instant(ofWall: at(500_005)) == at(900_005))

@@ -5,8 +5,8 @@ import Testing
 
 @testable import RelayEngine
 
-/// A wall clock is far ahead at a start, over restarts. Nothing durable gets a time of this clock
-/// before the clock has held for an hour.
+/// The wall clock is far ahead when the relay starts, and after restarts. Nothing durable gets a
+/// time of this clock before the clock has held for an hour.
 @Suite(.timeLimit(.minutes(1))) struct ClockTests {
   private static let years = Span.days(20 * 365)
   private let zone = ZoneID(name: "Notes", owner: UserID("_a"))

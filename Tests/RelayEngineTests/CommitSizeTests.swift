@@ -21,7 +21,8 @@ import Testing
 
   private static let tooLarge = StoreError(.tooLarge, "a row has more bytes than it may")
 
-  /// Accepts groups of at most `bytesMax` bytes, like a store that keeps a group in one row.
+  /// A check that accepts groups of at most `bytesMax` bytes, like a store that keeps a group in
+  /// one row.
   private static func takes(_ bytesMax: Int) -> @Sendable ([JournalEntry]) -> StoreError? {
     { JournalRow.blob(of: $0).count > bytesMax ? tooLarge : nil }
   }

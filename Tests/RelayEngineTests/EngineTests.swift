@@ -15,7 +15,8 @@ import Testing
     return page.entries
   }
 
-  /// The main path: a change is answered, is read at once, and wakes the device, not its author.
+  /// The main path: a change is answered, is read at once, and wakes the user's device, but not the
+  /// device that made the change.
   @Test func `a change becomes visible and wakes the user's other device`() async throws {
     let world = World()
     let zone = zone

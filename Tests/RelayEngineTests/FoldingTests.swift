@@ -92,7 +92,7 @@ import Testing
       }
       #expect(taken <= 5)
       let feed = ReadTarget.feed(FeedKey(scope: World.scope, kind: .zone(zone)))
-      // Reads are refused for as long as folds are.
+      // Reads are refused for as long as folds are refused.
       while (try? await engine.visible(feed)) == nil { await Task.yield() }
       #expect(try await engine.submit([World.change(99, zone)]) == [.accepted])
     }

@@ -20,7 +20,8 @@ import Testing
     return .change(change)
   }
 
-  /// Waits for the engine's own timer, until a page of the zone shows the gap or shows none.
+  /// Waits for the engine's own timer, until a page of the zone shows a gap, or no gap if
+  /// `expected` is false.
   private func untilGap(is expected: Bool, _ world: World, _ engine: Engine) async throws {
     let feed = FeedKey(scope: World.scope, kind: .zone(zone))
     while true {

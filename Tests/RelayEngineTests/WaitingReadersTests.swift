@@ -149,7 +149,7 @@ import Testing
   }
 
   /// The number of waiting readers is bounded. A reader beyond the bound is refused at once, and
-  /// the other readers wait on.
+  /// the other readers keep waiting.
   ///
   /// Limit: limits.waitingReaders
   @Test(arguments: [(readers: 2, waiting: 2), (3, 3), (4, 3)])
@@ -183,7 +183,7 @@ import Testing
     #expect(seen == .visible)
   }
 
-  /// Only the readers of a partition that a cut left out wait on.
+  /// Only the readers of a partition that a cut left out keep waiting.
   @Test func `readers of a partition that a cut leaves out keep waiting`() async {
     let waitingReaders = WaitingReaders(readersMax: 4)
     waitingReaders.begin()

@@ -91,7 +91,8 @@ import Testing
     #expect(world.store.world.devices { _ in true }.count == 1, "it was taken all the same")
   }
 
-  /// The reader has waited before, and passes the deadline of the whole request.
+  /// The reader's request has waited before, so the reader brings the earlier deadline of the whole
+  /// request.
   @Test func `a reader with an earlier deadline is refused earlier`() async throws {
     let (clock, store) = (ShiftedClock(), MemoryStore())
     let front = HeldStore(store)

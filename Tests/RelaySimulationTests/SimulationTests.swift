@@ -28,7 +28,8 @@ import Testing
     }
   }
 
-  /// The checker of a promise must find every bug planted against it, in shell, store or world.
+  /// The checker of a promise must find every bug planted against the promise, whether the bug is
+  /// in the shell, the store or the world.
   @Test(arguments: Mutant.allCases)
   func `the checker of each promise finds the bug planted against it`(
     mutant: Mutant

@@ -6,7 +6,7 @@ import Testing
     "DequeModule", "HeapModule", "OrderedCollections",
   ]
 
-  /// Each adapter imports the engine's ports and one outside library, never another adapter.
+  /// The adapters. No adapter imports another adapter.
   private static let adapters: Set<String> = [
     "RelayHTTP", "RelayStore", "RelayPush", "RelayFeedback", "RelaySystem", "RelayKeys",
     "RelayClient", "RelayStandin",
@@ -24,7 +24,7 @@ import Testing
     "zonerelay": ["RelayCommands"],
   ]
 
-  /// Each outside library belongs to the targets named here; commands put the targets together.
+  /// Outside libraries, each with the only targets that may import it.
   private static let homes: [String: Set<String>] = [
     "GRDB": ["RelayStore"],
     "Hummingbird": ["RelayHTTP"],

@@ -12,7 +12,7 @@ struct FuzzedConnection<Responder: HTTPResponder>
 where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
   /// The events besides bytes from the client.
   private enum Event: UInt8 {
-    /// The bytes sent so far arrive, and all tasks that can run do so.
+    /// The bytes sent so far arrive, and all tasks that can run are run.
     case arrival
     /// The bytes arrive, and no task runs yet.
     case arrivalOnly

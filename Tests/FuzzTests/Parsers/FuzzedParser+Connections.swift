@@ -3,9 +3,9 @@ import Logging
 @testable import RelayCore
 @testable import RelayHTTP
 
-/// Whole connections to the daemon: NIO's parser and ours around it, addresses, fields, bodies,
-/// tokens and signatures. An input is the client's bytes, and how they are split
-/// (`FuzzedConnection`).
+/// Parsers of whole connections to the daemon: NIO's parser, and the daemon's own parsers of
+/// addresses, fields, bodies, tokens and signatures. An input is the client's bytes, and how they
+/// are split (`FuzzedConnection`).
 extension FuzzedParser {
   static let fromCallers: [FuzzedParser] = [
     FuzzedParser("api-connection", texts: apiSeeds, words: connectionWords + eventWords) {

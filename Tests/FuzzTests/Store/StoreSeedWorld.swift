@@ -42,7 +42,7 @@ struct StoreSeedWorld: ~Copyable {
 
   mutating func cut() -> Cut { relay.cut(at: Self.now) }
 
-  /// Delivers the messages of partitions to each other, except for the last one.
+  /// Delivers all messages between partitions except for the last message.
   mutating func folded(_ cut: Cut, _ displaced: [OutboxRow]) {
     var effects: [Effect] = []
     relay.folded(cut, at: Self.now, into: &effects)

@@ -41,7 +41,8 @@ import Testing
     #expect(take(&forwarding, room: 9) == [1, 2, 3])
   }
 
-  /// A message that needs no room goes at once, unless it would overtake one of its own source.
+  /// A message that needs no room goes at once, unless it would overtake a message of its own
+  /// source.
   @Test func `a message without fan-out does not wait for other sources`() {
     var forwarding = Forwarding()
     forwarding.add([
@@ -124,7 +125,7 @@ import Testing
     #expect(order.suffix(2) == [3, 4])
   }
 
-  /// The delivery of a message that took no room frees none.
+  /// The delivery of a message that took no room frees no room.
   @Test func `a message that took no room frees none at its delivery`() {
     var forwarding = Forwarding()
     forwarding.add([row(1, 1, .record(.created)), row(2, 2, .record(.created))])

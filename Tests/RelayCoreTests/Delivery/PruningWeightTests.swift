@@ -62,7 +62,7 @@ import Testing
       die(&pruning, 100 + user, of: "_\(user)")
     }
     #expect(pruning.stop == nil)
-    // A user's real device does count: here the provider calls every user's phone dead.
+    // A user's real device does count: in this case the provider calls every user's phone dead.
     for user in 0..<10 { die(&pruning, user, of: "_\(user)", hasTaken: true) }
     #expect(pruning.stop != nil)
   }

@@ -2,8 +2,8 @@ import Testing
 
 @testable import RelayCore
 
-/// P6, P11: pushes under way to one route are bounded. Further ones wait as state of their lanes,
-/// and each goes out when another has ended.
+/// P6, P11: pushes under way to one route are bounded. Further pushes wait as state of their lanes,
+/// and each goes out when an earlier push has ended.
 @Suite struct RouteBoundsTests {
   private struct Rig: ~Copyable {
     var relay: Relay

@@ -60,7 +60,7 @@ import Testing
     #expect(attempt?.device.user == next)
   }
 
-  /// P11: devices come and go, and move to and fro, while their route is stopped.
+  /// P11: while a route is stopped, devices register, sign out and change their addresses.
   @Test func `a stopped route's queue is no longer than the number of its devices`() {
     var rig = PartitionRig()
     var route = Route(inFlightMax: 1, probe: .seconds(30))

@@ -33,7 +33,7 @@ import Testing
     var order: [Int?] = []
     for _ in 0..<12 { order.append(take(&route, .s(0))) }
     #expect(order == [16, 5, 11, 12, 13, 1, 14, 15, 2, 3, 4, nil])
-    // Turns that retries took while they waited alone delay no later lane.
+    // Turns that retries took while no other lane waited delay no later lane.
     route.offer(lane(17))
     route.offer(lane(6, isRetry: true))
     #expect(take(&route, .s(0)) == 17)
@@ -175,7 +175,7 @@ import Testing
   private let silence = Verdict.later(after: nil, .attempt, .init("timeout"))
 
   /// An outage uses up no device's attempts. Twenty devices in a row without an answer are an
-  /// outage; one device is none.
+  /// outage; one device without an answer is not.
   @Test func `many devices in a row without an answer stop the route`() {
     var route = route(100)
     for _ in 0..<50 {

@@ -67,7 +67,7 @@ struct FeedHistory {
   enum Known { case present, gone, unknown }
 
   /// What a reader with everything up to `token` holds of the record. A record whose first event is
-  /// no creation may have existed before the relay heard of it.
+  /// no creation may have existed before that event.
   func state(at token: Position) -> Known {
     var state: Known = events.first?.verb == .created ? .gone : .unknown
     for index in events.indices where Self.position(index) <= token {

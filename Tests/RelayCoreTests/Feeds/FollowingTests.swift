@@ -33,7 +33,7 @@ import Testing
 
     mutating func forget() { (place, held, seen, caughtUp) = (nil, [:], [:], 0) }
 
-    /// P8: no other device has changed an entry marked own since the client saw it.
+    /// Checks P8: no other device has changed an entry marked own since the client saw the entry.
     private mutating func checkOwn(_ entry: Entry, since: Position) {
       let first = max(seen[entry.subject] ?? 0, caughtUp)
       let others = authors.indices.dropFirst(first).contains {

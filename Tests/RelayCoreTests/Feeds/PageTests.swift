@@ -32,8 +32,8 @@ import Testing
   private let feed = FeedState(head: Sample.position(40), floor: Sample.position(10))
 
   /// For a token of a known life, the present history begins with the next life, or with the
-  /// token's own life if it is the last. For a token of an unknown life, it begins with the life
-  /// that holds the token's ordinal.
+  /// token's own life if that is the last one. For a token of an unknown life, the present history
+  /// begins with the life that holds the token's ordinal.
   @Test func `a lost history is replaced from the life that followed it`() {
     let eras = Eras([Era(id: 1, first: Ordinal(1)), Era(id: 2, first: Ordinal(5))])
     func beginning(_ era: UInt64, _ ordinal: UInt64) -> Position {

@@ -112,8 +112,8 @@ import Testing
     #expect(left == [904, 0, 0])
   }
 
-  /// Repeats come near the edge of the memory. A replay from any place judges each of them as
-  /// before, so that it drops no accepted change and accepts no dropped one.
+  /// Repeats come near the edge of the memory. A replay from any place judges each repeat as
+  /// before, so the replay drops no accepted change and accepts no dropped change.
   @Test(arguments: 1...8 as ClosedRange<UInt64>)
   func `a replay forgets each id at the same point`(seed: UInt64) {
     var draw = SeededRandom(seed: seed)

@@ -122,8 +122,8 @@ import Testing
     #expect(matches(index, &reading) == 3 && reading.read == 0 && reading.work == 6)
   }
 
-  /// A slice ends by the cost of its looks, not by their number. Each look here compares 128
-  /// members for each of 20 filters; 64 looks for each possible hit would take long.
+  /// A slice ends by the cost of its looks, not by their number. Each look in this test compares
+  /// 128 members for each of 20 filters; 64 looks for each possible hit would take long.
   @Test func `a slice of expensive subscriptions is short`() {
     let choices = FieldValue.list((0..<128).map(text))
     let each = 1 + Self.filtersEach * 129

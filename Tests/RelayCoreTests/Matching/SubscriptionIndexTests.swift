@@ -1,7 +1,7 @@
 @testable import RelayCore
 import Testing
 
-/// Matching and the index against an oracle that looks at every subscription there is.
+/// Matching and the index, compared with an oracle that checks every subscription.
 @Suite struct SubscriptionIndexTests {
   private struct World {
     var index = SubscriptionIndex()

@@ -135,7 +135,8 @@ import Testing
     #expect(grant?.position == Sample.position(19))
   }
 
-  /// More than a thousand users: after a crash at any slice, replay goes on from that slice.
+  /// A change is for more than a thousand users. After a crash at any slice, the replay goes on
+  /// from that slice.
   @Test func `a fan-out continues at the same slice after a crash`() {
     for crash in 0...3 {
       var (rig, guests) = rig(500, users: 1_200)

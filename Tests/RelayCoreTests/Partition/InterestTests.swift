@@ -2,8 +2,8 @@ import Testing
 
 @testable import RelayCore
 
-/// Which partitions a change goes to: those with a subscription to its record type, with the values
-/// that subscriptions there read.
+/// A change goes to the partitions with a subscription to its record type, and carries the values
+/// that the subscriptions of the partition read.
 @Suite struct InterestTests {
   private let key = Interest.Key(scope: Sample.scope, database: .public, recordType: "Article")
 

@@ -210,7 +210,7 @@ import Testing
     #expect(rig.partition.ledger.isBalanced)
   }
 
-  /// A push waits for the budget; the courier costs none.
+  /// A push waits for the budget; a message over the courier needs no budget.
   @Test func `a device that connects is told at once what waits for its budget`() {
     var policy = WakePolicy()
     policy.background = Budget.Rule(max: 1, per: .hours(1))
@@ -243,7 +243,7 @@ import Testing
   }
 
   /// P5, seed 2197: earlier, a dead device whose address another device took over got a second
-  /// reason, which the app's servers were never told.
+  /// reason, which was never reported to the app's servers.
   @Test func `a retired device keeps the reason that was reported`() {
     var rig = PartitionRig()
     rig.register(1)

@@ -2,7 +2,7 @@ import RelayCore
 import Testing
 
 /// P11: a device has a bounded number of pending zones and alerts. A push that leaves some of them
-/// out says so.
+/// out states that there are more.
 @Suite struct PendingBoundsTests {
   /// Limit: limits.zonesPending
   @Test(arguments: [(zones: 2, isMore: false), (3, false), (4, true)])

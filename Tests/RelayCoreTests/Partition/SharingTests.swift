@@ -60,7 +60,7 @@ import Testing
     #expect(moments == [.stepped, .stepped, .caughtUp, .caughtUp])
   }
 
-  /// Earlier, each user who was granted a zone and revoked was kept for ever, with a row.
+  /// Earlier, a user whose grant was revoked was kept for ever, with a row in the tables.
   @Test func `a zone keeps the position of its last revocation, and no revoked user`() {
     var rig = PartitionRig()
     let guests = users(50, inHomeOf: Sample.owner, false)

@@ -165,7 +165,7 @@ import Testing
     }
     let page = try await bench.read(bench.notifications, limit: 200)
     #expect(page.entries.map(\.life.position) == Array(places.suffix(notifications.kept)))
-    // A token from before the removed entries has expired, and no other one.
+    // A token from before the removed entries has expired, and no other token has expired.
     let before = FeedCursor(era: page.next.era, position: Position(bits: places[0].bits - 1))
     let answer = try await bench.page(bench.notifications, after: before)
     #expect((answer == .expired(.trimmed)) == (notifications.kept < notifications.count))

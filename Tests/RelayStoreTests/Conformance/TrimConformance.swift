@@ -53,7 +53,8 @@ import Testing
     for index in 0..<20 {
       gone.append(try await bench.record("r\(index)", .deleted))
       guard index == 5 else { continue }
-      // As many tombstones as the zone may have: the token from before all of them is valid.
+      // The zone has as many tombstones as it may have, and the token from before all of them is
+      // valid.
       #expect(try await bench.page(bench.feed, after: start) != .expired(.trimmed))
     }
     func ask(_ index: Int) async throws -> PageAnswer {

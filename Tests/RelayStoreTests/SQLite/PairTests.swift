@@ -8,9 +8,9 @@ import Testing
 
 /// The store's two files belong together; otherwise the store is not opened.
 @Suite struct PairTests {
-  /// Takes `relay.db` of one moment and `journal.db` of another, for all pairs of moments. A start
-  /// refuses the pair, or no entry is missing that either file knows of. Files of the same moment,
-  /// as a crash leaves them, are always accepted.
+  /// Takes `relay.db` of one moment and `journal.db` of another moment, for all pairs of moments. A
+  /// start refuses the pair, or no entry is missing that was in one of the files. Files of the same
+  /// moment, as a crash leaves them, are always accepted.
   @Test func `files of two moments are refused if an entry is missing`() async throws {
     let home = try SQLiteHome()
     var bench = try await Bench(home)
@@ -145,7 +145,7 @@ import Testing
     #expect(refused?.message.contains("belong to two different stores") == true)
   }
 
-  /// Another number would put every user into another partition.
+  /// Another number of partitions would put users into other partitions.
   @Test func `a store with another number of partitions is refused`() async throws {
     let home = try SQLiteHome()
     await (try Bench(home)).store.close()
