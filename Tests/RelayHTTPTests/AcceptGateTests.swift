@@ -4,7 +4,8 @@ import Testing
 
 @testable import RelayHTTP
 
-/// Connections are accepted no faster than the loops that serve them take them over.
+/// The server accepts connections no faster than the event loops that serve them can take them
+/// over.
 @Suite struct AcceptGateTests {
   /// Counts how often the server is asked for more connections.
   private final class Reads: ChannelOutboundHandler {
@@ -26,7 +27,7 @@ import Testing
     let reads = Reads()
     let server = EmbeddedChannel(handlers: [reads, AcceptGate()])
     try server.connect(to: SocketAddress(unixDomainSocketPath: "/none")).wait()
-    // This loop runs only when the test runs it.
+    // The event loop of this channel runs only when the test calls `run`.
     let serving = EmbeddedChannel()
     reads.count = 0
     for _ in 0..<waiting { try server.writeInbound(serving as any Channel) }

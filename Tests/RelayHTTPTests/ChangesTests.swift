@@ -242,7 +242,7 @@ import Testing
     #expect(try item(open).required("zoneID").required("zoneName").string() == "_defaultZone")
   }
 
-  /// One below a page, a page, and one more.
+  /// A page holds three zones. The test lists one zone fewer, three zones, and one more.
   @Test(arguments: [2, 3, 4]) func `the relay lists zones in pages`(count: Int) async throws {
     let rig = await Rig()
     let names = (1...count).map { "7:Z\($0)é" }

@@ -4,7 +4,7 @@ import NIOHTTP1
 import RelayHTTP
 import Testing
 
-/// A state machine without a channel: what it is told, and what it does then.
+/// Gives inputs to a state machine that has no channel, and returns its actions as texts.
 private struct Connection {
   private(set) var machine = ConnectionStateMachine(
     idle: .seconds(10), at: .uptimeNanoseconds(0))
@@ -19,13 +19,13 @@ private struct Connection {
     machine.handle(input, isWritable: isWritable, at: now).map(Self.text)
   }
 
-  /// All parts of one read.
+  /// Passes on all parts of one read, and then the end of the read.
   mutating func read(_ parts: [HTTPServerRequestPart]) -> [String] {
     let actions = parts.flatMap { on(.received($0)) }
     return actions + on(.readEnded)
   }
 
-  /// Writes a whole answer that does not leave yet.
+  /// Writes a whole answer, whose bytes do not reach the network yet.
   mutating func answer(_ serial: UInt32, isHolder: Bool = false) -> [String] {
     let form = machine.beginWriting(
       serial: serial, isHolder: isHolder, isInterim: false, isLast: true)
@@ -289,8 +289,8 @@ private struct Connection {
 
   // MARK: Any order
 
-  /// Whatever happens in whatever order: one request at a time, with rising serials; each wait for
-  /// a body ends exactly once; after the end nothing begins.
+  /// For any order of inputs, only one request is under way at a time, and serials rise. Each wait
+  /// for a body ends exactly once. After the connection's end no request begins.
   @Test func `the connection keeps its rules for any order of inputs`() {
     for seed in 1...400 as ClosedRange<UInt64> {
       var walk = RandomWalk(seed: seed)

@@ -110,7 +110,8 @@ import Testing
     }
   }
 
-  /// Each byte shows that the client is alive, but the body is late all the same.
+  /// Each byte proves that the connection works, but the whole body must still arrive by its
+  /// deadline.
   @Test func `a body that arrives byte by byte is refused at its deadline`() async throws {
     var limits = Rig.atOnce
     limits.connectionIdleSeconds = 1
@@ -219,8 +220,8 @@ import Testing
     #expect(text.hasSuffix(#"{"live":true}"#))
   }
 
-  /// The parser stops behind this request, so another request on the connection would get no
-  /// answer.
+  /// The parser stops after a request that offers another protocol, so a later request on the
+  /// connection would get no answer.
   @Test(arguments: [
     "GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\n"
       + "Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n",
@@ -247,7 +248,8 @@ import Testing
     let (count, piece) = (256, String(repeating: "x", count: 262_144))
     let taken = try await rig.served { port, _ in
       let socket = try #require(Socket(port: port))
-      // The relay holds the poll, and the upgrade offer waits behind it.
+      // The relay holds the poll, and the request with the upgrade offer waits until the poll is
+      // answered.
       socket.send("GET \(path) HTTP/1.1\r\nHost: x\r\n\r\n")
       socket.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n")
       socket.losePatience(milliseconds: 500)
@@ -273,7 +275,8 @@ import Testing
     #expect(heads[3].hasPrefix("HTTP/1.1 200 ") && heads[4] == #"{"live":true}"#)
   }
 
-  /// The server reads no more requests from the connection, but still notices its end.
+  /// The server reads no more requests from the connection, but still notices when the client ends
+  /// it.
   @Test(arguments: [true, false])
   func `the relay notices a client that leaves a held last request`(isClosing: Bool) async throws {
     let rig = await Rig(limits: HTTPLimits())

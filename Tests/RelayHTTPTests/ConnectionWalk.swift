@@ -18,7 +18,8 @@ extension HTTPServerRequestPart {
   static let last = HTTPServerRequestPart.end(nil)
 }
 
-/// Random inputs in an order that a channel could produce, and the rules that must hold.
+/// Gives random inputs in an order that a channel could produce, and checks the rules that must
+/// hold.
 struct RandomWalk {
   private var machine = ConnectionStateMachine(idle: .seconds(10), at: .uptimeNanoseconds(0))
   private var random: UInt64
@@ -52,7 +53,7 @@ struct RandomWalk {
     }
   }
 
-  /// The channel closes at last: no wait may be left.
+  /// Closes the channel. After that, no wait for a body may be left.
   mutating func finish() {
     on(.closed)
     if waits != 0 { problems.append("\(waits) waits for a body did not end") }
@@ -103,7 +104,7 @@ struct RandomWalk {
     on(input)
   }
 
-  /// A late body, an invalid body and a lost network close at once.
+  /// Whether `input` may close the connection at once: a late or invalid body, or a lost network.
   private static func mayCutOff(_ input: ConnectionStateMachine.Input) -> Bool {
     switch input {
     case .timerFired, .failed, .closed: true

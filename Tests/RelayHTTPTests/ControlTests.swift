@@ -138,7 +138,7 @@ import Testing
     #expect(try await rig.send(.post, "/expire-tokens", control: true).status == 503)
   }
 
-  /// The request would expire nothing, and after a restore that must not look like success.
+  /// The request would expire nothing. After a restore, that must not look like success.
   @Test(arguments: [
     #"{"container":"iCloud.com.example.note"}"#, #"{"environment":"production"}"#,
     #"{"container":"\#(Rig.container)","environment":"production"}"#, #"{"container":""}"#,
@@ -172,7 +172,7 @@ import Testing
     }
   }
 
-  /// Prometheus' text format, line by line.
+  /// Checks every line of the answer against Prometheus' text format.
   @Test func `metrics are well formed and have a type and known labels`() async throws {
     let rig = await Rig()
     rig.relay.behave { conduct in

@@ -190,7 +190,7 @@ import Testing
     }
   }
 
-  /// Memory stays bounded: for each device one unread answer, and little on its way.
+  /// The relay keeps at most one unread answer for each device, so its memory stays bounded.
   @Test func `a client that does not read is refused more answers and disconnected`() async throws {
     var limits = HTTPLimits()
     limits.courierReadSeconds = 1
@@ -292,7 +292,7 @@ import Testing
     }
   }
 
-  /// A reload removed the environment from the configuration.
+  /// A reload has removed the environment from the configuration.
   @Test func `polls and streams of a removed environment end`() async throws {
     try await serving { rig, path, port in
       for accept in ["*/*", "text/event-stream"] {
@@ -318,7 +318,7 @@ import Testing
     }
   }
 
-  /// The address was checked before the reload, and the connection opened after it.
+  /// The relay checks the address before the reload, and opens the connection after the reload.
   @Test func `a stream that opens while its environment is removed ends as well`() async throws {
     try await serving { rig, path, port in
       let registry = rig.registry

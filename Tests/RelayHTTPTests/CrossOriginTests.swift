@@ -19,8 +19,8 @@ import Testing
       topics: ["com.example.notes"])
   }
 
-  /// In development, the origins of `app` and of a page on this machine are listed; in production,
-  /// another origin.
+  /// The API of two environments. Development lists the origins of `app` and of a page on this
+  /// machine, and production lists another origin.
   private func rig(
     limits: HTTPLimits = Rig.atOnce, clock: TestClock = TestClock()
   ) async -> Rig {
@@ -132,8 +132,8 @@ import Testing
     }
   }
 
-  /// The relay answers although the page may not read the answer, because apps send an origin as
-  /// well.
+  /// The relay answers, because the request's token says what the request may do. The browser does
+  /// not show the answer to a page whose origin is not listed.
   @Test func `another origin's request is answered, but its page cannot read it`() async throws {
     let rig = await rig()
     let answer = try await send(

@@ -41,7 +41,8 @@ import Testing
       try await Rig.token(for: "_abc", secret: Array(repeating: 7, count: 32)),
       try await Rig.token(for: ""),
       try await Rig.token(for: "_a\u{1}c"),
-      // alg "none", and an algorithm that the relay does not support.
+      // One token has the algorithm "none", and the other an algorithm that the relay does not
+      // support.
       "eyJhbGciOiJub25lIn0.eyJzdWIiOiJfYWJjIn0.",
       "eyJhbGciOiJIUzUxMiJ9.eyJzdWIiOiJfYWJjIn0.AAAA",
     ]

@@ -56,7 +56,7 @@ import Testing
     #expect(try answer.json.required("rejected").elements().count == 1)
   }
 
-  /// A sender drops its events after 400, and sends them again elsewhere after 503.
+  /// A producer drops its events after a 400, but repeats them after a 503.
   @Test(arguments: [Readiness.draining, .recovering, .stopping])
   func `a relay that is not ready answers 503 even to bad events`(readiness: Readiness) async throws
   {
@@ -68,7 +68,7 @@ import Testing
     #expect(answer.headers[.retryAfter] == "5")
   }
 
-  /// The answer was lost, and the sender repeats the request. Accepted events are duplicates, and
+  /// The answer was lost, and the producer repeats the request. Accepted events are duplicates, and
   /// only events that were bad the first time are rejected again.
   @Test func `a repeated request that is partly rejected is answered 202 again`() async throws {
     let rig = await Rig()

@@ -8,7 +8,7 @@ import Testing
 @Suite struct ExpiryTests {
   private static let zone = #"{"zoneID":{"zoneName":"Z0"}"#
 
-  /// Zones Z0… with a record each, then every token expires.
+  /// Creates zones Z0, Z1 … with one record each, reads their tokens, and then expires every token.
   private func expired(zones: Int, limits: HTTPLimits = HTTPLimits()) async throws -> (Rig, Tokens)
   {
     let rig = await Rig(limits: limits)
@@ -123,7 +123,8 @@ import Testing
     #expect(try shared.string("reason") == foreign)
   }
 
-  /// Without its key the cursor proves only that a digest was under way, so the digest begins anew.
+  /// Without the key that signed it, the cursor proves only that a digest was under way, so the
+  /// digest begins anew.
   @Test func `a digest cursor of a removed key restarts the digest`() async throws {
     let (rig, tokens) = try await expired(zones: 5, limits: Self.pagesOfTwo)
     let digest = try await Digest(rig, tokens).cursor
@@ -205,7 +206,7 @@ import Testing
     #expect(try await ask(anew.zone) == ["CHANGE_TOKEN_EXPIRED"])
   }
 
-  /// The reader caused this fact, so it counts like the reader's other writes.
+  /// The reader's token caused the fact, so the fact counts like the reader's other writes.
   @Test func `a report of lost history counts as a write of its reader`() async throws {
     var limits = HTTPLimits()
     limits.writesPerMinute = 1

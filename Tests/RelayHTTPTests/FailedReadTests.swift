@@ -77,7 +77,7 @@ private final class MovedClock: ClockReader {
   func boot() -> Instant { now.withLock { $0 } }
 }
 
-/// Records the `more` count of earlier failures in each line.
+/// Records the field `more` of each line: how many failures were not logged since the line before.
 private final class Log: LogHandler {
   private let said = Mutex<[String]>([])
   var lines: [String] { said.withLock { $0 } }
@@ -86,7 +86,7 @@ private final class Log: LogHandler {
     said.withLock { $0.append(event.metadata?["more"]?.description ?? "") }
   }
 
-  // `LogHandler` requires these properties: one level, no metadata.
+  // `LogHandler` requires the properties below. The level never changes, and there is no metadata.
   var logLevel: Logger.Level {
     get { .warning }
     set {}

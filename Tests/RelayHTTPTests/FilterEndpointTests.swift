@@ -113,7 +113,7 @@ import Testing
     #expect(try await rig.database("subscriptions/list").text == answer.text)
   }
 
-  /// CloudKit's error 15/2032: the same query and options under another id.
+  /// CloudKit refuses the same query and options under another id, with its error 15/2032.
   @Test(arguments: [
     ("", true), (#","notificationInfo":{"alertBody":"x"}"#, true), (#","zoneWide":true"#, true),
     (#","firesOn":["delete","update","create"]"#, true), (#","firesOnce":true"#, false),

@@ -8,7 +8,7 @@ import Testing
 @Suite struct GapTests {
   private static let zone = #"{"zoneName":"ReadingList","ownerRecordName":"_abc"}"#
 
-  /// Numbers that are missing are overdue at the next tick.
+  /// A relay for which missing numbers are overdue at the next tick.
   private func rig() async -> Rig {
     var core = Limits()
     core.gapAfter = .zero

@@ -4,8 +4,8 @@ import Testing
 
 @testable import RelayHTTP
 
-/// HTTP itself: a malformed request gets an ordinary error answer, after the answers to the good
-/// requests before it.
+/// The rules of HTTP itself: a malformed request gets an ordinary error answer, after the answers
+/// to the good requests before it.
 @Suite struct HTTPRuleTests {
   private static let live = "GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n"
   private static let alive = #"{"live":true}"#
@@ -16,7 +16,7 @@ import Testing
     try await Rig(limits: limits).served { port, _ in speak(try #require(Socket(port: port))) }
   }
 
-  /// Everything received until the connection ends.
+  /// Sends `said`, and returns everything received until the connection ends.
   private func answer(to said: String) async throws -> String {
     try await talk { socket in
       socket.send(said)
@@ -88,7 +88,8 @@ import Testing
     #expect(try await answer(to: Self.events(fields, body)).hasPrefix("HTTP/1.1 202 "))
   }
 
-  /// The client is still writing its body, and must be able to read its answer all the same.
+  /// The client is still sending its body when the relay refuses the request, and must still be able
+  /// to read the answer.
   @Test func `a client that sends a large encoded body can still read the refusal`() async throws {
     let length = 4 * 1_024 * 1_024
     let text = try await talk { socket in
@@ -218,7 +219,7 @@ import Testing
     #expect(text.hasSuffix(Self.alive))
   }
 
-  /// A request that breaks off gets no answer, and the requests before it get theirs.
+  /// An incomplete request gets no answer, and the requests before it get their answers.
   @Test(arguments: [
     "GET /health", "POST /device/1/x/development/tokens/list HTTP/1.1\r\nHost: x\r\n",
     events("Content-Length: 1000\r\n", "{"), events("Transfer-Encoding: chunked\r\n", "5\r\n{"),

@@ -5,7 +5,7 @@ import NIOHTTP1
 import Synchronization
 import Testing
 
-/// The holder of a request is told once if its client ends first.
+/// The holder of a request is called once if the client ends the connection before the answer.
 @Suite struct HeldRequestTests {
   private let channel = EmbeddedChannel()
 
@@ -31,7 +31,8 @@ import Testing
   }
 
   /// A reset that the kernel reports while the holder writes its first part closes the connection
-  /// before `hold` returns. The courier kept such a device as connected until its address lapsed.
+  /// before `hold` returns. Earlier, the courier then kept the device as connected until the
+  /// device's address lapsed.
   @Test func `the holder is told when the connection breaks while it is taken over`() throws {
     let connection = try connection()
     let gone = Atomic(0)

@@ -12,7 +12,7 @@ import ServiceLifecycle
 import Synchronization
 import Testing
 
-/// Live sockets on loopback.
+/// The server's listeners, over real sockets on loopback.
 @Suite struct ListenerTests {
   private let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
 
@@ -97,7 +97,8 @@ import Testing
       try server(rig, on: .inherited([first.fd, second.fd]), $0)
     } _: { _ in
       try await stranger {
-        // With shared sockets the kernel spreads connections. 32 are enough for both to get some.
+        // If the sockets share a port, the kernel spreads connections over them. With 32
+        // connections each socket gets some.
         try (0..<32).map { number in
           let socket = try #require(Socket(port: number % 2 == 0 ? first.port : second.port))
           socket.send("GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")

@@ -144,8 +144,8 @@ import Testing
     #expect(try answer.each("zones", "reason")[0]?.contains(reason) == true, "\(answer.text)")
   }
 
-  /// If the relay ignored the member, the subscription would fire for more changes, or look
-  /// different.
+  /// If the relay ignored the member, the subscription would fire for more changes, or its
+  /// notifications would look different.
   @Test(arguments: [
     (#""subscriptionType":"query","query":{"recordType":"T"},"zoneId":{"zoneName":"Z"}"#, "zoneId"),
     (#""subscriptionType":"query","query":{"recordType":"T"},"firesonce":true"#, "firesonce"),

@@ -3,7 +3,8 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// `modified` on a zone's pages: the time, and the device, which only its own user may see.
+/// `modified` on a zone's pages: the time of the change, and the device that made it, which the
+/// relay shows only to the device's own user.
 @Suite struct ModifiedTests {
   private static let accepted: Int64 = 1_795_230_000_000
 
@@ -65,7 +66,7 @@ import Testing
     #expect(try await modified(rig, as: "_abc").required("timestamp").integer() == Self.accepted)
   }
 
-  /// An event's `time` is when the event was made. An import makes an event today for an old
+  /// An event's `time` says when the event was made. An import makes an event today for an old
   /// record.
   @Test func `an event's time is not used as its record's modified time`() async throws {
     let rig = await Rig()

@@ -1,9 +1,9 @@
 import RelayWire
 import Testing
 
-/// A device's own changes: a device is an installation under one user. A change of another user is
-/// not its own, even if it names the same installation. That happens after a change of users on a
-/// phone, or when a participant knows the owner's installation.
+/// A device is one installation under one user. A change by another user is not the device's own
+/// change, even if the change names the same installation. That happens after a change of users on
+/// a phone, or when a participant knows the owner's installation.
 @Suite struct OwnChangeTests {
   private static func by(_ user: String) -> String {
     #","changedBy":{"userRecordName":"\#(user)","clientId":"\#(Rig.phone)"}"#
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  /// Like all texts, types are compared by their bytes, so two spellings are two types.
+  /// Like all texts, types are compared by their bytes, so two spellings of one text are two types.
   @Test func `desired record types are compared byte by byte`() async throws {
     let rig = await Rig()
     try await rig.create(["A1"])

@@ -55,7 +55,7 @@ import Testing
     #expect(try await report(rig, anew) == (3, [Self.full]), "in one request too")
   }
 
-  /// The answer was lost. Meanwhile the record was deleted, and other records took its room.
+  /// The first answer was lost. Meanwhile the record was deleted, and other records took its room.
   @Test func `a repeated request is answered as duplicate even if the zone is full`() async throws {
     let rig = await rig()
     let first = "[\(event("record.created", "A")),\(event("record.deleted", "A"))]"

@@ -15,7 +15,7 @@ import Testing
   private static let slow = "a" + String(repeating: "\u{316}\u{301}", count: marks)
   private static let plain = String(repeating: "a", count: slow.utf8.count)
 
-  /// CPU of this process, in milliseconds: the least of three tries.
+  /// The CPU time that `body` takes in this process, in milliseconds: the least of three tries.
   private func cost(_ body: () async throws -> Void) async rethrows -> Double {
     func now() -> Double {
       var time = timespec()
@@ -129,7 +129,7 @@ import Testing
       + #""record":{"recordName":"r","recordType":"T","fields":{\#(fields)}}}}"#
   }
 
-  /// Both texts come from the caller, and the relay compares them with each other.
+  /// The caller sends both tokens, and the relay compares them with each other.
   @Test func `a slow token under both of its names takes no extra CPU time`() async throws {
     let rig = await Rig()
     try await expectAlike { text in
@@ -138,7 +138,8 @@ import Testing
     }
   }
 
-  /// Limit of a name; the error tells the place, since the name may be as long as the event.
+  /// The refusal names the field by its place, because the field's name may be as long as the
+  /// event.
   @Test(arguments: [(bytes: 254, isTaken: true), (255, true), (256, false)])
   func `a field's name has at most 255 bytes`(bytes: Int, isTaken: Bool) async throws {
     let name = String(repeating: "n", count: bytes)
@@ -173,7 +174,8 @@ import Testing
     }
   }
 
-  /// These need no credentials either: a JWT's header is read before its signature is checked.
+  /// The relay reads a JWT's header before it checks the signature, so this text needs no
+  /// credentials.
   @Test func `a slow text in an unverified token takes no extra CPU time`() async throws {
     let rig = await Rig()
     try await expectAlike { text in

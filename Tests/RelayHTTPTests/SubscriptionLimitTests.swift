@@ -8,7 +8,7 @@ import Testing
 /// P11: each bound of a subscription and of a record, tested with one below it, at it, and one
 /// above it.
 @Suite struct SubscriptionLimitTests {
-  /// The item's error; nil: it was saved.
+  /// The error of the subscription's item; `nil` means that the relay saved the subscription.
   private func refusal(
     _ members: String, core: Limits = Limits(), in database: String = "private"
   ) async throws -> (code: String, reason: String)? {

@@ -105,7 +105,7 @@ import Testing
     #expect(try await rig.device("tokens/list").json.required("devices").elements().count == 1)
   }
 
-  /// Follows CloudKit's clients: create a token, register it, poll.
+  /// The test does what CloudKit's clients do: it creates a token, registers the token, and polls.
   @Test(arguments: [["com.example.notes"], []], ["", Rig.phone])
   func `a created token keeps the courier transport when it is registered`(
     topics: [String], name: String

@@ -33,7 +33,8 @@ import Testing
       notifications = try await rig.device("notifications/changes").string("syncToken") ?? ""
     }
 
-    /// The reason or code with which each of the three feeds answers `token`; nil: a page.
+    /// The reason or code with which each of the three feeds answers `token`; `nil` means that the
+    /// answer is a page.
     func zone(_ token: String) async throws -> String? {
       try Self.answer(in: await rig.page("ReadingList", #","syncToken":"\#(token)""#))
     }
@@ -158,9 +159,9 @@ import Testing
     }
   }
 
-  /// A flipped bit in the lengths of its texts breaks the cursor's form. A flipped bit in the key
-  /// id gives an unknown key, which may be a former one, so the cursor is expired. The signature
-  /// covers the rest.
+  /// A flipped bit in a length of the cursor's texts breaks the cursor's form. A flipped bit in the
+  /// key id gives an unknown key, which may be a former one, so the cursor is expired. The
+  /// signature covers the rest.
   @Test func `a forged or foreign digest cursor is refused`() async throws {
     var limits = Rig.atOnce
     limits.pageEntries = 1

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RelayHTTP
 
-/// Users' keys behind a URL: rotated, unreachable, unknown.
+/// The keys of users behind a URL: keys that change, and a URL that does not answer.
 @Suite struct JWKSCacheTests {
   private static let address = KeySetAddress(url: "https://accounts.example.com/keys")
   private static let path = "/device/1/\(Rig.container)/development/tokens/list"
@@ -30,7 +30,8 @@ import Testing
       answer(.success(FetchedKeySet(bytes: AccountKey.set(keys), maxAge: .minutes(10))))
     }
 
-    /// While slow, a request fixes its answer at once but gets it only after `answerTheSlow`.
+    /// While the server is slow, it chooses its answer when a request arrives, and gives the answer
+    /// only after `answerTheSlow`.
     func beSlow(_ isSlow: Bool) { state.withLock { $0.isSlow = isSlow } }
 
     func answerTheSlow() { ended.finish() }
@@ -78,7 +79,8 @@ import Testing
       }
     }
 
-    /// Advances the clock and lets the cache check for due fetches. Returns after the next fetch.
+    /// Advances the clock and lets the cache check for due fetches. Returns when the next fetch has
+    /// begun.
     func pass(_ span: Span) async throws {
       let before = accounts.count
       clock.pass(span)
@@ -114,7 +116,8 @@ import Testing
     }
   }
 
-  /// Users stay signed in when another server is down.
+  /// While the account server is down, the answer is not 401, so clients do not sign their users
+  /// out.
   @Test(.timeLimit(.minutes(1)))
   func `without keys the relay answers try again later, and status says why`() async throws {
     let world = World()
@@ -154,7 +157,8 @@ import Testing
       world.clock.pass(.minutes(1))
       #expect(try await Self.status(rig, tokens.new) == 200)
       #expect(world.accounts.count == 2)
-      // The old key has gone, and so have the cached results of its tokens.
+      // The old key is no longer in the set, so the cached results of the old key's tokens are gone
+      // as well.
       #expect(try await Self.status(rig, tokens.old) == 401)
       for _ in 1...5 { #expect(try await Self.status(rig, tokens.stranger) == 401) }
       #expect(world.accounts.count == 2)
@@ -182,8 +186,8 @@ import Testing
       for (answer, why) in bad {
         world.accounts.answer(answer)
         try await world.pass(.minutes(10))
-        // Each fetch has its own reason, because an earlier one would not prove that this fetch has
-        // ended.
+        // Each fetch fails for a reason of its own. The reason of an earlier fetch would not prove
+        // that this fetch has ended.
         try await Self.until { world.issues.reasons.first?.contains(why) == true }
         #expect(world.issues.reasons.first?.contains("stay in use") == true)
         #expect(try await Self.status(rig, token) == 200)
@@ -209,7 +213,8 @@ import Testing
     }
   }
 
-  /// The operator corrects the URL while a fetch hangs. That fetch's result must not reach any set.
+  /// The operator corrects the URL while a fetch hangs. The result of that fetch must not reach any
+  /// key set.
   @Test(.timeLimit(.minutes(1)), arguments: [false, true])
   func `a key set that a reload removed is not reported later`(isBack: Bool) async throws {
     let world = World()

@@ -70,7 +70,8 @@ import Testing
     #expect(why?.reason == "lists 101 keys, more than 100")
   }
 
-  /// Equal keys in another answer count as no change.
+  /// A fetched set with the same keys counts as unchanged, even if other members of its JSON
+  /// differ.
   @Test func `key sets are equal when their keys are equal`() throws {
     let key = AccountKey.curve
     let one = try KeySet(AccountKey.set([try key.shown(id: "a")]))

@@ -28,7 +28,7 @@ import Testing
     var keyID: String? = "key-1"
     var date: String? = "2026-11-21T03:00:00Z"
     var path = ProducerSignatureTests.path
-    /// The text to sign in place of the body's digest; nil: the digest.
+    /// The text to sign in place of the body's digest; `nil` means that the digest is signed.
     var digest: String?
     var signature: String?
     var contentType = "application/cloudevents+json"
@@ -56,7 +56,7 @@ import Testing
     #expect(try answer.string("reason")?.contains(reason) == true, "\(answer.text)")
   }
 
-  /// A repeat is accepted: the event's id makes it a duplicate.
+  /// The relay accepts a repeated request, and its event counts as a duplicate by the event's id.
   @Test func `a signed request is accepted, and its repeat is a duplicate`() async throws {
     let rig = try await rig()
     let first = try await send(SignedMessage(), to: rig)
@@ -181,7 +181,8 @@ import Testing
     try await refuses(SignedMessage(signature: Base64.text(der)), "SignatureV1 does not verify")
   }
 
-  /// Both signatures are accepted, and the relay then refuses the empty body.
+  /// The signed text may hold the digest of an empty body or nothing in its place. The relay
+  /// accepts either signature, and then refuses the empty body.
   @Test func `an empty body is signed with its digest or without a digest`() async throws {
     for digest in [nil, ""] {
       let answer = try await send(SignedMessage(body: "", digest: digest), to: try await rig())
@@ -191,7 +192,7 @@ import Testing
     try await refuses(SignedMessage(body: "", digest: wrong), "SignatureV1 does not verify")
   }
 
-  /// Made with openssl: `openssl dgst -sha256 -sign`.
+  /// The command `openssl dgst -sha256 -sign` made this signature.
   @Test func `a signature made by OpenSSL verifies`() async throws {
     let proof = ScopeAccess.Producer.Proof.signature(
       keyID: "key-1", try ProducerKey(pem: OpenSSLSignature.publicKey))
@@ -210,7 +211,7 @@ import Testing
   }
 }
 
-/// A signature of an empty body, 2026-11-21T03:00:00Z and the path of the tests.
+/// OpenSSL's signature of an empty body, of the time 2026-11-21T03:00:00Z and of the tests' path.
 private enum OpenSSLSignature {
   static let publicKey = """
     -----BEGIN PUBLIC KEY-----

@@ -5,7 +5,7 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// Users who show tokens of an account server's keys.
+/// Users whose tokens are signed with the keys of an account server.
 @Suite struct UserKeyTests {
   private static let path = "/device/1/\(Rig.container)/development/tokens/list"
 

@@ -60,7 +60,7 @@ import Testing
     #expect(HTTPLimits().answerBytesInFlight == 256 << 20)
   }
 
-  /// Without this half, 32 callers that read nothing would fill the room.
+  /// Without the reserved half, 32 callers that read nothing would fill the memory for answers.
   @Test(arguments: [(bytes: 199, isRefused: false), (200, false), (201, true)])
   func `half of the answer memory is reserved for callers with no other answer`(
     bytes: Int, isRefused: Bool
@@ -74,7 +74,7 @@ import Testing
     withExtendedLifetime((rooms, other)) {}
   }
 
-  /// An answer larger than the room could never be given if it had to fit.
+  /// If every answer had to fit the limit, an answer larger than the limit could never be sent.
   @Test func `an answer may exceed the limit while no other answer exists`() throws {
     let limit = Self.limit(inAll: 2_000)
     var large: AnswerRoom? = try limit.room(for: Self.caller)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelayHTTP
 
-/// Bodies that are begun and never ended take room from their own senders only.
+/// The bodies that a sender begins and never ends take room from that sender only.
 @Suite struct BodyShareTests {
   private static let length = 20_000
 
@@ -66,7 +66,8 @@ import Testing
     #expect(told.hasPrefix("HTTP/1.1 408 ") && told.contains("within 1 s"), "\(told)")
   }
 
-  /// The producer with a good key has its share, an eighth of the whole, and no more.
+  /// The bodies of one producer with a good key get an eighth of the bytes for all bodies, and no
+  /// more.
   @Test func `one producer's slow bodies take no room from a user`() async throws {
     let token = try await Rig.token(for: "_abc")
     let key = Rig.bearer(Rig.producerKey)
@@ -120,7 +121,7 @@ import Testing
     #expect(said[2] == "read still")
   }
 
-  /// While a request waits for the relay, its cost counts in the inbox.
+  /// While a request waits for the relay's core, its bytes count in the inbox instead.
   @Test func `a request that waits for the relay holds no body bytes`() async throws {
     let rig = await Rig()
     let bodies = rig.api.bodies
@@ -135,8 +136,8 @@ import Testing
     #expect(kept.withLock { $0 } == 0)
   }
 
-  /// A body that must be read to verify its sender is not read if too many authentications from its
-  /// address have failed.
+  /// The relay must read this body to verify the sender. It does not read the body if too many
+  /// authentications from the sender's address have failed.
   @Test func `no signed body is read after too many failed authentications`() async throws {
     var limits = Self.limits(inFlight: 320_000)
     limits.failedAuthenticationsPerMinute = 1
@@ -144,7 +145,7 @@ import Testing
     let rig = try await Self.rig(limits)
     let bodies = rig.api.bodies
     let said = try await rig.served { port, _ in
-      // Over loopback a hundred times as many authentications may fail.
+      // Over loopback, a hundred times as many authentications may fail as from a public address.
       let refused = try (0..<101).map { _ in try Self.askList(port, "no-token") }
       let told = try Self.begin(port, Rig.eventsPath, proof).receive(until: "}")
       return [refused.last ?? "", told]

@@ -5,8 +5,8 @@ import Testing
 
 @testable import RelayHTTP
 
-/// A request waits for a place no longer than its own deadline, within its caller's share, and can
-/// be cancelled.
+/// A request waits for a place only until its own deadline, gets a place only within its caller's
+/// share, and can be cancelled.
 @Suite(.timeLimit(.minutes(1))) struct CallerPatienceTests {
   private static func caller(_ name: String) -> CallerID { .user(Rig.scope, UserID(name)) }
 
@@ -120,8 +120,8 @@ import Testing
     }
   }
 
-  /// Two hundred zones need two hundred looks into the store. Each look may wait for the time that
-  /// the earlier ones have left.
+  /// Two hundred zones need two hundred looks into the store. Each look may wait only for the time
+  /// that the earlier looks have left over.
   @Test func `all store reads of one request share one deadline`() async throws {
     let clock = PassingClock()
     let rig = await Rig(clock: clock)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RelayHTTP
 
-/// Work without a free place waits: callers take turns, however much work of one caller waits.
+/// Work without a free place waits, and callers take turns, however much work of one caller waits.
 @Suite struct CallerTurnsTests {
   /// Fixed limit: looks into the store at one moment
   @Test(arguments: [1, 3, 4])

@@ -32,8 +32,9 @@ import Testing
     #expect(rig.relay.seen.facts.count == 6)
   }
 
-  /// Each item of a batch counts. A batch is taken while anything is left, because its body is read
-  /// already. The excess counts against later requests.
+  /// Each item of a batch counts. Because the relay has read the batch's body already, it accepts
+  /// the whole batch if the caller may still write one item. The excess counts against later
+  /// requests.
   @Test(arguments: [6, 7])
   func `each item of a batch counts as one write`(limit: Int) async throws {
     var limits = Rig.atOnce
@@ -56,7 +57,8 @@ import Testing
     }
   }
 
-  /// Over loopback, where a proxy may be, a hundred times as many authentications may fail.
+  /// Over loopback, where a proxy may be the client, a hundred times as many authentications may
+  /// fail as from a public address.
   @Test func `too many failed authentications are throttled, and good ones are not`() async throws {
     var limits = Rig.atOnce
     limits.failedAuthenticationsPerMinute = 1
@@ -78,7 +80,7 @@ import Testing
     #expect(answers[101].hasPrefix("HTTP/1.1 200 "), "good credentials are never refused for it")
   }
 
-  /// A burst of one producer leaves room in the inbox for the others.
+  /// Many changes of one producer leave room in the inbox for the other producers.
   @Test func `one producer may fill only half of the inbox`() async throws {
     var limits = Rig.atOnce
     limits.eventsPerRequest = 2

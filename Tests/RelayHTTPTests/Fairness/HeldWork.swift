@@ -23,8 +23,8 @@ final class HeldWork: Sendable {
     }
   }
 
-  /// Repeatedly releases one and waits for the next to begin, until `all` have begun. Then releases
-  /// the rest.
+  /// Repeatedly releases one held piece of work and waits until the next piece begins, until `all`
+  /// pieces have begun. Then releases the rest.
   func letGoInTurn(_ all: Int) async {
     while true {
       let begun = begun.count

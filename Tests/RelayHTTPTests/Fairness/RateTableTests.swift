@@ -64,7 +64,7 @@ import Testing
     var table = RateTable<Int>(perMinute: 1_000, keysMax: 100)
     #expect(table.take(1_000, for: -1, at: at(0)) == .granted)
     for number in 0..<10_000 {
-      // The busy caller asks as often as it is granted a request.
+      // The busy caller sends a request as soon as its bucket grants one.
       if number % 20 == 0 {
         let now = at(Double(number / 20) * 0.06)
         let answer = table.take(for: -1, at: now)

@@ -6,8 +6,8 @@ import Testing
 
 @testable import RelayHTTP
 
-/// Large bodies are read one after another, and callers take turns; small bodies do not wait for
-/// them. Serialized because each test keeps a thread busy.
+/// Large bodies are read one after another, and callers take turns. Small bodies do not wait for
+/// large ones. The tests run one at a time, because each test keeps a thread busy.
 @Suite(.serialized) struct ReadingTurnsTests {
   private static func user(_ name: String) -> CallerID { .user(Rig.scope, UserID(name)) }
 
@@ -71,7 +71,8 @@ import Testing
     #expect(niceness() == own, "what follows is done where it was before")
   }
 
-  /// Records the priority of the threads that wake tasks. A thread that they start inherits it.
+  /// Records the priority of the threads that wake tasks. A thread inherits the priority of the
+  /// thread that starts it.
   private final class WakingThreads: TaskExecutor {
     let niceness = Mutex<[Int32]>([])
 

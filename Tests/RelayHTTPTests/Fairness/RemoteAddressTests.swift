@@ -29,7 +29,8 @@ import Testing
     #expect(RemoteAddress(try SocketAddress(unixDomainSocketPath: "/x")) == nil)
   }
 
-  /// One address cannot open all connections; behind a proxy all callers have its address.
+  /// One public address cannot open all connections. Other addresses have no limit of their own,
+  /// because all callers behind a proxy have the proxy's address.
   ///
   /// Limit: limits.connectionsPerAddress
   @Test func `only a public address is limited to a share of the connections`() throws {

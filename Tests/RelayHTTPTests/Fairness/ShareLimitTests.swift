@@ -11,10 +11,10 @@ import Testing
   /// The sender of a body, which decides the pool that its bytes count in.
   enum Sender: CaseIterable {
     case producer, user, claim
-    /// Two key ids at one time: neither uses its whole share, but their common pool is full.
+    /// Two key ids at the same time: neither uses its whole share, but their common pool is full.
     case claims
 
-    /// Makes the share equal to the largest body.
+    /// The bytes for all bodies at which this sender's share equals the largest body.
     var inFlight: Int {
       switch self {
       case .producer, .claims: 8 * bytes
@@ -70,7 +70,8 @@ import Testing
       switch sender {
       case .producer: ("202", "429")
       case .user: ("200", "429")
-      // "Taken" means that the body is read; only then the signature is found to be wrong.
+      // "Taken" means that the relay reads the body, and only then finds that the signature is
+      // wrong.
       case .claim: ("401", "429")
       case .claims: ("401", "503")
       }
@@ -102,8 +103,8 @@ import Testing
     _ = try fairness.take(Self.facts, for: .producer(Rig.scope, "records-2"))
   }
 
-  /// Two facts, and a share that is one byte too small for both, just large
-  /// enough, or one byte larger.
+  /// Two facts, and a share that is one byte too small for both, just large enough, or one byte
+  /// larger.
   ///
   /// Fixed limit: inboxBytes of a producer
   /// Fixed limit: inboxBytes of a user
@@ -153,7 +154,7 @@ import Testing
     #expect(fairness.requestsUnderWay == places.count)
   }
 
-  /// A share is never less than one request may need.
+  /// A share is never smaller than what one request may need.
   @Test func `a small bound leaves each caller room for one request`() {
     var limits = HTTPLimits()
     limits.bodyBytes = 1_000
@@ -168,7 +169,8 @@ import Testing
     }
   }
 
-  /// The limit of a public address. From any other address a hundred times as many may fail.
+  /// The limit for a public address. From any other address, a hundred times as many
+  /// authentications may fail.
   ///
   /// Limit: limits.failedAuthenticationsPerMinute
   @Test(

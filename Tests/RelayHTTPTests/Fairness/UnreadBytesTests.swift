@@ -8,7 +8,7 @@ import Testing
 @Suite struct UnreadBytesTests {
   private static let path = "/database/1/\(Rig.container)/development/private/subscriptions/list"
 
-  /// Subscriptions whose texts take six times as many bytes in JSON: 61 KiB each.
+  /// Saves subscriptions whose texts take six times as many bytes in JSON: about 60 KiB each.
   private static func save(_ ids: Range<Int>, in rig: Rig) async throws {
     let text = #"""# + String(repeating: #"\u0001"#, count: 1_024) + #"""#
     let keys = [

@@ -7,10 +7,10 @@ import Testing
 
 @testable import RelayHTTP
 
-/// Answers that are not read take memory: a request counts against its caller's share until its
-/// answer has left, and one answer is not larger than a few pages.
+/// Answers that their clients do not read take memory. So a request counts against its caller's
+/// share until its answer is sent, and one answer is not larger than a few pages.
 @Suite struct UnreadShareTests {
-  /// Accepts an answer's body only when the test lets it.
+  /// Takes an answer's body only after the stream `isRead` has ended.
   private struct SlowReader: ResponseBodyWriter {
     let isRead: AsyncStream<Void>
     mutating func write(_ buffer: ByteBuffer) async throws {
@@ -19,7 +19,7 @@ import Testing
     consuming func finish(_ trailers: HTTPFields?) async throws {}
   }
 
-  /// Earlier, a user could have any number of answers waiting for their reader.
+  /// Earlier, a user could have any number of answers waiting to be read.
   @Test func `a request keeps its place until its answer is written`() async throws {
     let fairness = Fairness(Rig.atOnce)
     let caller = CallerID.user(Rig.scope, UserID("_abc"))

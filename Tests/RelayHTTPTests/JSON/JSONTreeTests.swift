@@ -114,8 +114,8 @@ import Testing
     }
   }
 
-  /// Good texts with a byte changed, cut or doubled never cause a trap. Foundation accepts every
-  /// text that the relay's parser accepts.
+  /// Good texts with a byte changed, removed or inserted never cause a trap. Foundation accepts
+  /// every text that the relay's parser accepts.
   @Test func `damaged texts never trap, and only valid JSON is accepted`() throws {
     var random = SplitMix(state: 0xbad)
     for round in 0..<4_000 {
@@ -128,7 +128,8 @@ import Testing
       }
       guard let tree = try? JSONTree(bytes) else { continue }
       let theirs = try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)
-      // The grammar allows numbers beyond a double, and Foundation does not.
+      // JSON's grammar allows numbers too large for a `Double`, and Foundation refuses such
+      // numbers.
       let isHuge = tree.root.isNumber && (try? tree.root.double()) == nil
       #expect(theirs != nil || isHuge, "accepted: \(bytes)")
       var writer = JSONWriter()

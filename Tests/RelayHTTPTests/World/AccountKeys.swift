@@ -66,7 +66,7 @@ enum AccountKey {
     return "\(text).\(Self.text(try sign(text)))"
   }
 
-  /// A token with an HMAC signature whose secret is public bytes.
+  /// A token with an HMAC signature, made with public bytes as the secret.
   static func forged(secret: [UInt8], header: String) -> String {
     let claims = #"{"sub":"_abc","aud":"iCloud.com.example.notes","exp":1795233600}"#
     let text = "\(Self.text(header.utf8)).\(Self.text(claims.utf8))"

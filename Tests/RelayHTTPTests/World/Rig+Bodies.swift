@@ -11,7 +11,7 @@ extension Rig {
   static let eventsPath = "/events/1/\(container)/development"
   static let listPath = "/device/1/\(container)/development/tokens/list"
 
-  /// The API, open to a producer with `producerKey` and to one that signs for each key id.
+  /// The API, open to one producer with `producerKey` and to one signing producer for each key id.
   init(limits: HTTPLimits, signers keyIDs: [String]) async throws {
     let key = try ProducerKey(pem: P256.Signing.PrivateKey().publicKey.pemRepresentation)
     let signers = keyIDs.enumerated().map { index, keyID in
@@ -41,7 +41,7 @@ extension Socket {
   ///
   /// - Parameters:
   ///   - proof: one or more lines of the head.
-  ///   - length: the announced length; nil: the length of `body`.
+  ///   - length: the announced length; `nil` means the length of `body`.
   static func post(
     _ port: Int, _ path: String, _ proof: String, _ body: String, length: Int? = nil
   ) throws -> Socket {

@@ -100,7 +100,7 @@ struct Rig {
     return try await keys.sign(Claims(sub: user, aud: audience, exp: expires, iss: issuer))
   }
 
-  /// - Parameter bearer: nil: no Authorization header.
+  /// - Parameter bearer: the bearer token; `nil` means no Authorization header.
   func send(
     _ method: HTTPRequest.Method, _ path: String, _ body: String? = nil, bearer: String? = nil,
     headers: HTTPFields = [:], control isControl: Bool = false

@@ -2,14 +2,14 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A plain client socket, as any program on the network could open one. Its calls block, so run
-/// them inside `stranger`, on a separate thread.
+/// A plain client socket, as any program on the network could open one. Its calls block, so tests
+/// make them inside `stranger`, on a separate thread.
 final class Socket: Sendable {
   let fd: Int32
   private let unread = Mutex<[UInt8]>([])
 
-  /// - Parameter room: the approximate number of unread bytes that the kernel keeps; nil: the
-  ///   kernel's default.
+  /// - Parameter room: the approximate number of unread bytes that the kernel keeps; `nil` means
+  ///   the kernel's default.
   init?(port: Int, room: Int32? = nil) {
     fd = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     let fd = fd
@@ -36,7 +36,7 @@ final class Socket: Sendable {
 
   deinit { close(fd) }
 
-  /// A test that waits in vain fails after a minute instead of hanging.
+  /// Limits each read to a minute, so that a test without an answer fails instead of hanging.
   private func setPatience() {
     var patience = timeval(tv_sec: 60, tv_usec: 0)
     setsockopt(
@@ -59,7 +59,7 @@ final class Socket: Sendable {
     }
   }
 
-  /// Sets that later sends end if no byte is taken for this time.
+  /// Makes later sends end if the kernel takes no byte for this time.
   func losePatience(milliseconds: Int) {
     var patience = timeval(tv_sec: 0, tv_usec: milliseconds * 1_000)
     setsockopt(

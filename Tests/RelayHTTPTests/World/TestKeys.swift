@@ -5,7 +5,7 @@ import Synchronization
 /// Test keys with plain hashing, which is enough to tell the relay's own tokens from others.
 struct TestKeys: TokenKeys, IdentityKeys {
   var signing: UInt32 = 7
-  /// The keys of this relay; a token under another key has an unknown key.
+  /// The ids of this relay's keys. A token with any other key id is a token of an unknown key.
   var known: Set<UInt32> = [7]
 
   func code(of bytes: [UInt8], keyID: UInt32) -> [UInt8]? {
@@ -46,7 +46,7 @@ struct TestKeys: TokenKeys, IdentityKeys {
   }
 }
 
-/// A clock that a test moves while it is read.
+/// A clock that a test can advance while other tasks read it.
 final class PassingClock: ClockReader {
   private let now = Mutex(TestClock().now)
   func wall() -> Instant { now.withLock { $0 } }
@@ -54,7 +54,7 @@ final class PassingClock: ClockReader {
   func pass(_ span: Span) { now.withLock { $0 = $0 + span } }
 }
 
-/// A clock that stands still until it is moved.
+/// A clock that stands still until a test changes `now`.
 struct TestClock: ClockReader {
   var now = Instant(milliseconds: 1_795_230_000_000)
   func wall() -> Instant { now }

@@ -3,8 +3,8 @@ import RelayEngine
 import RelayMemory
 import Synchronization
 
-/// A small working relay: the real core, stepped at once, over feeds in memory. A read sees only
-/// facts that were waited for, so an endpoint that forgets to wait is detected.
+/// A small working relay: the real core, stepped at once, over feeds in memory. A read shows only
+/// facts that a reader has waited for, so tests detect an endpoint that does not wait.
 final class TestRelay: RelayService, FeedReader {
   struct Conduct {
     var refusal: Unavailable?
@@ -16,9 +16,9 @@ final class TestRelay: RelayService, FeedReader {
     var onRead: @Sendable () -> Void = {}
     /// Awaited before a page is read, with the page's user.
     var onPage: @Sendable (UserID) async -> Void = { _ in }
-    /// Waited for before a device is looked up.
+    /// Awaited before a device is looked up.
     var onDevice: @Sendable () async -> Void = {}
-    /// Waited for before facts are taken.
+    /// Awaited before facts are taken.
     var onSubmit: @Sendable () async -> Void = {}
   }
 
@@ -35,7 +35,7 @@ final class TestRelay: RelayService, FeedReader {
     /// The deadlines up to which readers wait for folds.
     var waitedUntil: [Instant] = []
     var isDraining = false
-    /// How often the readiness and the whole state were read.
+    /// How often the readiness was read (`looks`), and how often the whole state (`counts`).
     var looks = 0
     var counts = 0
   }

@@ -17,7 +17,8 @@ struct TestWorld: ~Copyable {
     for id in PartitionID.all { _ = stored.claim(id, era: 0xe1) }
   }
 
-  /// Makes the earlier tokens name a life that this store does not know.
+  /// Replaces the store's eras, so that each earlier token names an era that the store does not
+  /// know.
   mutating func forgetEras() {
     for index in stored.partitions.indices {
       let eras = stored.partitions[index].eras.all
@@ -54,7 +55,7 @@ struct TestWorld: ~Copyable {
     return own
   }
 
-  /// Folds until nothing is left to forward.
+  /// Folds and delivers messages until no change is left to fold.
   mutating func fold() {
     while relay.isDirty {
       let cut = relay.cut(at: now)
