@@ -76,7 +76,8 @@ import Testing
   }
 
   /// The restore of docs/operations.md, with and without the provider tokens of the replaced store.
-  /// Without them the relay signs a new one, which Apple refuses within 20 minutes of the last.
+  /// Without those tokens the relay signs a new one, which Apple refuses within 20 minutes of the
+  /// previous token.
   @Test(arguments: [true, false])
   func `a restored daemon uses copied provider tokens or signs new ones`(_ areCopied: Bool)
     async throws

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// A client certificate in place of a provider key. The test renews and breaks it while the daemon
-/// runs.
+/// A client certificate in place of a provider key. The test renews the certificate, and replaces
+/// it with bad ones, while the daemon runs.
 @Suite(.serialized) struct ClientCertificateTests {
   @Test func `the relay uses and renews a client certificate and reports its faults`() async throws
   {
@@ -87,7 +87,7 @@ import Testing
     #expect(try await scene.isPushed(3))
   }
 
-  /// A key of another certificate is found before it is used.
+  /// The daemon detects a key of another certificate before it uses the key.
   private static func unpair(_ scene: inout Scene) async throws {
     try take("client", in: scene.workplace, only: "key")
     scene.reload()
@@ -110,7 +110,8 @@ import Testing
     daemon.program.errors.split(separator: "\n").count { $0.contains("reloaded") }
   }
 
-  /// Copies the pair to the configured paths.
+  /// Copies the certificate and key `name` to the configured paths, or only the file of the kind
+  /// `only`.
   private static func take(_ name: String, in workplace: Workplace, only: String? = nil) throws {
     for (kind, from) in [("pem", "apns/\(name).pem"), ("key", "apns/\(name).key")]
     where only == nil || only == kind {
@@ -119,7 +120,7 @@ import Testing
     }
   }
 
-  /// - Parameter authority: the issuer; nil: self-signed.
+  /// - Parameter authority: the issuer; `nil` means that the certificate is self-signed.
   private static func issue(
     _ name: String, of authority: String?, in workplace: Workplace
   ) async throws {

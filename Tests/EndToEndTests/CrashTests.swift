@@ -1,9 +1,10 @@
 import Foundation
 import Testing
 
-/// kill -9 in the middle of ingest, again and again, on the real binary and its real files.
+/// Kills the built daemon with `kill -9`, again and again, while it writes accepted changes to
+/// files.
 @Suite(.serialized) struct CrashTests {
-  /// How many kills: `ZONERELAY_KILLS=200` for the long run.
+  /// The number of kills. `ZONERELAY_KILLS=200` sets it for the long run.
   static var kills: Int { Int(ProcessInfo.processInfo.environment["ZONERELAY_KILLS"] ?? "") ?? 4 }
 
   /// Every change answered 202 is in the feeds after the restart, and a phone with something
@@ -65,7 +66,8 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// A phone that fetches nothing after the crash is woken by what was pending before it.
+  /// A phone that fetches nothing after the crash is woken for the changes that were pending before
+  /// the crash.
   @Test func `changes that are pending at a kill wake the device after the restart`() async throws {
     let (workplace, standin) = try await Workplace.withStandin(window: "2s")
     defer { workplace.remove() }
@@ -111,7 +113,7 @@ struct Load {
           outcome.producer.event("created", record: name, zone: "Crash", user: user))
       }
       if ContinuousClock.now >= until {
-        // The kill falls while a request is on its way.
+        // The kill happens while a request is on its way.
         let (web, key) = (outcome.producer.web, outcome.producer.key)
         let body = try Producer.encode(batch)
         async let posted = try? Producer.send(body, to: web, key: key)  // May fail by the kill.
@@ -124,7 +126,7 @@ struct Load {
         }
         return outcome
       }
-      // A refusal leaves the batch to be sent again.
+      // After a refusal the loop sends the same batch again.
       if let answer = try? await outcome.producer.post(batch), answer.status == 202 {
         outcome.answered += batch.compactMap(Self.recordName)
         batch = []

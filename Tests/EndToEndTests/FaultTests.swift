@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The built daemon with one provider that fails in turns and another that does not.
+/// The built daemon with one provider that has one fault after another, and another without faults.
 ///
 /// After each fault every phone with something pending is woken within the bound of
 /// docs/operations.md. A wake is delivered twice only if its first push ended without an answer.
@@ -11,9 +11,10 @@ import Testing
     var name: String
     /// The faults to set on the stand-in.
     var faults: String
-    /// Texts that `status` shows for the route while the fault lasts; empty: it must show none.
+    /// One of these texts is in the route's last error while the fault lasts. For an empty list the
+    /// test does not check the last error.
     var trouble: [String] = []
-    /// Seconds of waiting that the provider asks for, beyond the bound.
+    /// Seconds of waiting that the provider asks for, which are added to the bound.
     var asks = 0.0
     var description: String { name }
   }
@@ -46,9 +47,9 @@ import Testing
     Fault(name: "refused connections", faults: "refuse", trouble: ["lost", "unreachable"]),
   ]
 
-  /// How many seconds after the end of the fault the last phone may be woken: an attempt that was
-  /// under way, then its lane's rest or two probes, then the window. `slack` is added for a busy
-  /// machine.
+  /// The number of seconds after the end of the fault within which the last phone must be woken: an
+  /// attempt that was under way, then its lane's rest or two probes, then the window. `slack` is
+  /// added for a busy machine.
   static func bound(_ fault: Fault) -> Double {
     FaultWorld.attemptTimeout + FaultWorld.windowMax + fault.asks
       + max(1.2 * FaultWorld.retryMax, 2 * FaultWorld.probe + FaultWorld.attemptTimeout)
@@ -79,7 +80,7 @@ import Testing
     let all = Latencies(beside.map { $0 / 1_000 })
     table.append("all together | - | - | - | \(all.text)")
     print(table.joined(separator: "\n"))
-    // The latency stays the same, apart from other load on the machine.
+    // The latency stays the same, apart from the effect of other load on the machine.
     #expect(all.percentile(50) <= 2 * quiet.percentile(50) + 20)
     #expect(all.percentile(99) <= 3 * quiet.percentile(99) + 100)
     let status = try await world.daemon.status()
@@ -122,7 +123,7 @@ private struct Course {
 
   /// Reports changes for all phones of the broken route, and for one healthy phone after another.
   ///
-  /// - Returns: the time from accepted to on the wire, on the healthy route.
+  /// - Returns: for the healthy route, the times from a change's acceptance to its push.
   mutating func run(seconds: Double) async throws -> Latencies {
     let end = ContinuousClock.now + .seconds(seconds)
     var asked: [Question] = []
@@ -171,7 +172,7 @@ private struct Course {
   /// all phones are woken.
   mutating func turn(_ fault: FaultTests.Fault) async throws -> Turn {
     var turn = Turn()
-    // Earlier changes are settled: from here on each wake belongs to this turn.
+    // Earlier changes are settled, so each later wake belongs to this turn.
     try await settle()
     try tail.read()
     let start = tail.pushes.count
@@ -209,8 +210,8 @@ private struct Course {
     return turn
   }
 
-  /// Waits until nothing is pending and the daemon is healthy, then checks that the ledger
-  /// balances. Late wakes are checked afterwards.
+  /// Waits until nothing is pending and the daemon is healthy. Then checks that the ledger
+  /// balances, and that the broken route is closed and shows no error.
   private func settle() async throws {
     var status = JSON(nil)
     let isSettled = try await Pause.until(seconds: 20) {

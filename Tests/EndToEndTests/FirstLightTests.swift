@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// A change travels from a producer to a phone: the built binary, real sockets, the stand-in.
+/// A change travels from a producer to a phone, with the built binary, real sockets and the
+/// stand-in.
 @Suite(.serialized) struct FirstLightTests {
   private static let zones = ["One", "Two", "Three", "Four", "Five"]
 
@@ -59,7 +60,7 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// Creations, updates and deletions of 97 records in 5 zones, in batches of 100.
+  /// Reports creations, updates and deletions of 97 records in 5 zones, in batches of 100.
   private static func report(
     _ count: Int, by client: String, of user: String, _ producer: inout Producer
   ) async throws {

@@ -2,7 +2,8 @@ import Foundation
 import Testing
 
 /// `expire-tokens` on the built daemon: it expires the tokens of the named users and of no others.
-/// A reader of a database gets a digest in pages and continues from its token.
+/// A reader with an expired database token gets a digest in pages, and continues from the digest's
+/// token.
 @Suite(.serialized) struct ForcedExpiryTests {
   private static let scope = "\(Workplace.container)/development"
   private static let other = "iCloud.com.example.other"
@@ -36,7 +37,8 @@ import Testing
     ).status
   }
 
-  /// Two containers, so that either of them and either environment can be named.
+  /// Runs `body` with a daemon of two containers, so that a command can name either container and
+  /// either environment.
   private func serving(
     _ body: (RunningDaemon, Workplace) async throws -> Void
   ) async throws {
@@ -61,7 +63,7 @@ import Testing
         let database = try await reader.database([:]).json["syncToken"].string ?? ""
         tokens.append((database, try await reader.zone("One", nil)["syncToken"].string ?? ""))
       }
-      // The options of a run, and which of the two readers' tokens it expires.
+      // The options of each command, and for each of the two readers whether its tokens expire.
       let cases: [([String], [Bool])] = [
         (["--container", Self.other], [false, false]),
         (["--environment", "production"], [false, false]),

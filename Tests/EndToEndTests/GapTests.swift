@@ -28,7 +28,8 @@ import Testing
     var phone = Phone(
       daemon.web, user: "_abc", in: workplace, pushToken: String(repeating: "ab", count: 32))
     var producer = Producer(daemon.web, key: workplace.producerKey)
-    // The second sender is quicker: its change of A is the later one.
+    // The change with number 2 arrives last, but the change with number 3 is the later one of
+    // record A.
     let late = numbered(2, "A", &producer)
     let early = [numbered(1, "A", &producer), numbered(3, "A", &producer)]
     #expect(try await producer.post(early).status == 202)

@@ -6,7 +6,7 @@ import Testing
   private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
 
-  /// Earlier, 209 MB were laid out, without pages, completions and licence.
+  /// Earlier, `make lay-out` installed 209 MB, without pages, completions and licence.
   @Test func `make lay-out installs a stripped binary, its symbols and its pages`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }

@@ -10,8 +10,8 @@ import Testing
   private static let articles = (1...5).map { "L\($0)" }
 
   /// Three hundred subscribers want the large value of five public records, so each change goes to
-  /// every partition. A refused caller is accepted later, memory stays bounded, the daemon
-  /// survives a kill and restart in the middle, and every change reaches every subscriber.
+  /// every partition. A refused request is accepted when it is repeated, memory stays bounded, the
+  /// daemon survives a kill and restart in the middle, and every change reaches every subscriber.
   @Test func `large public changes for many subscribers block no caller`() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
@@ -43,7 +43,7 @@ import Testing
 
   /// Nine thousand changes of one zone in one request are more than a commit normally holds. After
   /// a kill the store has all of them, or none. Two kills come as soon as the journal is written,
-  /// one comes at any moment.
+  /// and the third kill comes at a random moment.
   @Test func `a kill never leaves a part of a request in the store`() async throws {
     let (workplace, _) = try await Workplace.withStandin(
       extra: "limits: { eventsPerRequest: 10000, requestBodyBytes: 8MiB }")
@@ -83,7 +83,7 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// When the journal's log was last written. Nil: there is none.
+  /// The time of the last write to the journal's log; `nil` means that there is no log.
   private static func lastCommit(in workplace: Workplace) -> Date? {
     let path = workplace.file("store/journal.db-wal").path
     // The file does not exist before the first commit.
@@ -91,7 +91,7 @@ import Testing
     return attributes?[.modificationDate] as? Date
   }
 
-  /// Subscribes in the way of CloudKit's clients, several at a time.
+  /// Subscribes all users as CloudKit's clients do, at most eight users at a time.
   private static func subscribeAll(to daemon: RunningDaemon) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<subscribers {
@@ -126,7 +126,7 @@ import Testing
       Producer.encode(events), to: daemon.web, key: daemon.workplace.producerKey)
   }
 
-  /// A 503 with `retryAfter` is allowed, and the post is then repeated.
+  /// Posts `events` again after each 503 with `retryAfter`, until the relay accepts them.
   private static func postUntilTaken(
     _ events: [[String: Any]], to daemon: RunningDaemon
   ) async throws {
@@ -155,7 +155,7 @@ import Testing
     ]
   }
 
-  /// Users whose feed does not hold every article once.
+  /// The users whose feeds do not hold every article exactly once.
   private static func subscribersNotTold(in directory: URL) async throws -> [String] {
     let store = try SQLiteStore(StoreSettings(directory: directory.path))
     var untold: [String] = []
@@ -177,7 +177,7 @@ import Testing
     return untold
   }
 
-  /// The most memory that the daemon ever had.
+  /// The largest amount of memory that the daemon has used since its start, in MiB.
   private static func peakMiB(of daemon: RunningDaemon) throws -> Int {
     let status = try String(
       contentsOfFile: "/proc/\(daemon.program.pid)/status", encoding: .utf8)

@@ -15,7 +15,8 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// `status` without a daemon exits 3. `check` of a bad file exits 78 and names the key.
+  /// `status` without a daemon exits 3. `check` of a bad file exits 78 and names the key. An
+  /// unknown option exits 64.
   @Test func `commands exit with the documented codes`() async throws {
     let (workplace, _) = try await Workplace.withStandin(extra: "sever: {}")
     defer { workplace.remove() }
@@ -44,7 +45,7 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// A damaged store is named and left alone.
+  /// The daemon does not start with a damaged store, and names the damaged file.
   @Test func `a damaged store is refused`() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }

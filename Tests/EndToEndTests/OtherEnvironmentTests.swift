@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Builds from a beta channel have tokens of Apple's production and records of development: two
-/// stand-ins that each play one environment, and a relay that knows both.
+/// Builds from a beta channel have tokens of Apple's production and records of development. The
+/// test runs two stand-ins, one for each environment, and a relay that knows both environments.
 @Suite(.serialized) struct OtherEnvironmentTests {
   @Test func `the relay finds a token's other APNs environment once and remembers it`() async throws
   {
@@ -86,7 +86,7 @@ import Testing
       (workplace.file("apns/ca.pem").path, workplace.file("both.pem").path))
   }
 
-  /// For each of the user's devices the reason of its retirement, or its state.
+  /// For each of the user's devices, the reason of its retirement, or else its state.
   private static func states(_ phone: Phone) async throws -> [String] {
     let answer = try await phone.web.post(
       "/device/1/\(phone.scope)/tokens/list", [String: Any](), token: phone.userToken)

@@ -4,9 +4,9 @@ import Testing
 /// Dead tokens: every app has a few. If the provider reports many at once, the relay assumes that
 /// its own configuration is wrong.
 @Suite(.serialized) struct PruneTests {
-  /// The provider calls 1 % of 1,000 phones dead: they are retired, and the feedback and the
-  /// operator learn of it. Then it calls 60 % dead: none is retired, and `status` says why. Once
-  /// the provider recovers, all of them are woken.
+  /// The provider calls 1 % of 1,000 phones dead: the relay retires them, and reports them in the
+  /// feedback and to the operator. Then the provider calls 60 % dead: the relay retires none, and
+  /// `status` says why. Once the provider recovers, all of them are woken.
   @Test func `a few dead devices are retired, but many at once are not`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
@@ -37,7 +37,8 @@ import Testing
     }
     #expect(hasTripped, "\(tripped)")
     try await checkTripped(world, tripped)
-    // Each resting device is tried again, is called dead again, and is not retired.
+    // The relay tries each resting device again. The provider calls them dead again, and the relay
+    // retires none.
     #expect(try await Pause.until { try await stops(world) >= 2 })
     let still = try await world.daemon.control("/status")
     #expect(still["lanes"]["retired"].int == 10, "\(still) \(world.daemon.program.errors)")
@@ -61,8 +62,8 @@ import Testing
   }
 
   /// The daemon is killed while some retirements are delivered, some are only stored and some
-  /// devices are only suspected. After the restart it delivers what is missing, and repeats have
-  /// the same id.
+  /// devices are only suspected. After the restart the daemon delivers the missing reports, and
+  /// repeated reports have the same id.
   @Test func `a kill loses no report of a retired device`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
@@ -193,7 +194,7 @@ import Testing
       .joined(separator: " ")
   }
 
-  /// The app registers anew: the same token is good again, whatever the provider said before.
+  /// The app registers anew: the same token is good again, whatever the provider reported before.
   private func comesBack(
     _ world: FaultWorld, _ phone: Phone, _ producer: inout Producer
   ) async throws {

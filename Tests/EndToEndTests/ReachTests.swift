@@ -69,8 +69,8 @@ import Testing
     #expect(saved[0]["serverErrorCode"].isNull, "\(saved)")
   }
 
-  /// A participant is told of a shared zone from the grant on, reads it whole, and loses it with
-  /// the revocation (P9).
+  /// A participant gets the changes of a shared zone from the grant on, reads the zone whole, and
+  /// loses it with the revocation (P9).
   @Test func `a participant sees a shared zone from the grant to the revocation`() async throws {
     let (workplace, standin) = try await Workplace.withStandin(window: "0ms")
     defer { workplace.remove() }

@@ -34,8 +34,8 @@ import Testing
     try await daemon.status()["reasons"].array.compactMap(\.string)
   }
 
-  /// Containers come and go, producers change, and a bad file changes nothing. Meanwhile every
-  /// request on a kept connection is answered.
+  /// Containers are added and removed, producers change, and a bad file changes nothing. Meanwhile
+  /// every request on a kept connection is answered.
   @Test func `a reload under load drops no request`() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
@@ -87,7 +87,7 @@ import Testing
     let reason = try #require(try await reasons(daemon).first)
     #expect(reason.contains("the old one stays") && reason.contains("(and 1 more)"))
     #expect(try await report(web, other, "production", key: key) == 202)
-    // A producer's key changes, and the other container goes.
+    // A producer's key changes, and the other container is removed.
     let fresh = "another-producer-key-of-thirty-two-characters"
     try fresh.write(to: workplace.file("fresh.key"), atomically: true, encoding: .utf8)
     let line = "- { name: records-2, bearer: \(workplace.file("fresh.key").path) }"
@@ -217,7 +217,8 @@ import Testing
     #expect(await program.wait().status == 0)
   }
 
-  /// New budgets count at once, and a lane that rested under the old one is woken.
+  /// A new budget takes effect at once, and a device whose lane rested under the old budget is
+  /// woken.
   @Test func `a reload with a larger budget wakes a waiting device`() async throws {
     let (workplace, standin) = try await Workplace.withStandin(
       window: "0s", extra: "budget: { background: { max: 1, per: 1h } }")
@@ -239,7 +240,7 @@ import Testing
       workplace)
     Self.reload(daemon)
     #expect(try await Pause.until { try standin.pushes(to: token).count == 2 })
-    // The log names settings that a reload cannot change, and they stay in force.
+    // The log names settings that a reload cannot change. Their old values stay in force.
     #expect(
       await Pause.until {
         daemon.program.errors.contains("restart") && daemon.program.errors.contains("server.listen")

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// P9, by the built daemon: a provider so slow that pushes wait for its only stream.
+/// P9, by the built daemon: a provider allows so few streams that pushes wait for a free stream.
 @Suite(.serialized) struct RevocationTests {
   private static func share(
     _ verb: String, _ user: String, _ producer: inout Producer

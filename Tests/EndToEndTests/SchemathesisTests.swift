@@ -54,7 +54,7 @@ import Testing
     ]
   }
 
-  /// Creates data to read: zones of one user, records, a subscription that fires.
+  /// Creates data to read: zones of one user, records, and a subscription that fires.
   private static func fill(_ daemon: RunningDaemon) async throws {
     let phone = Phone(
       daemon.web, user: "_abc", in: daemon.workplace,
@@ -84,7 +84,7 @@ import Testing
       to: workplace.file("schemathesis.toml"), atomically: true, encoding: .utf8)
   }
 
-  /// The summary's "N generated".
+  /// The number of generated cases in the tool's summary.
   private static func cases(_ output: String) -> Int {
     output.firstMatch(of: /(\d+) generated/).flatMap { Int($0.output.1) } ?? 0
   }

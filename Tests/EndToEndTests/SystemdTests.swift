@@ -8,8 +8,8 @@ import Testing
   }
 
   /// Covers the start by the socket, READY and STATUS; a reload that keeps all polls, streams, kept
-  /// connections and connections to a provider; a stuck daemon that the watchdog kills and that
-  /// restarts without losing anything acknowledged; a clean stop.
+  /// connections and connections to a provider; a stuck daemon that the watchdog kills, and whose
+  /// restart loses nothing acknowledged; a clean stop.
   @Test func `the unit files run under a real systemd`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }

@@ -1,8 +1,9 @@
 import Foundation
 import Testing
 
-/// The number in every push, over restarts of the real binary. A jump tells a device that it may
-/// have missed a wake. So a clean stop causes no jump, and a kill never repeats a number.
+/// The number in every push, over restarts of the real binary. A jump in the numbers means that the
+/// device may have missed a wake. So a clean stop causes no jump, and a kill never repeats a
+/// number.
 @Suite(.serialized) struct WakeNumberTests {
   @Test func `wake numbers rise by one over stops and never repeat over kills`() async throws {
     let workplace = try Workplace()
@@ -37,7 +38,7 @@ import Testing
       daemon = try await RunningDaemon.start(in: workplace)
       #expect(try await wake() == Array(1...round))
     }
-    // A run that sends no wake keeps the number as well.
+    // A life of the daemon without any wake keeps the number as well.
     #expect(await daemon.stop().status == 0)
     daemon = try await RunningDaemon.start(in: workplace)
     #expect(await daemon.stop().status == 0)

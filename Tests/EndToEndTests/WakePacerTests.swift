@@ -32,11 +32,11 @@ import Testing
     let (early, hot) = (pushes.filter(\.isEarly), pushes.filter { !$0.isEarly })
     #expect(Set(pushes.map(\.token)).count == Self.subscribers)
     try Self.expectSpread(hot)
-    // Devices with a change of their own are woken at once, and the push names the time to wait
-    // for.
+    // Devices with a private change are woken at once. Their push names the time before which they
+    // must not fetch the hot zone.
     #expect(early.count > 30)
     for push in early {
-      // `notBefore` was set when the push was sent; `time` is its arrival.
+      // The daemon set `notBefore` when it sent the push; `time` is the push's arrival.
       let seconds = try #require(push.notBefore) - push.time
       #expect(seconds > -3 && seconds < 20)
     }
@@ -81,7 +81,7 @@ import Testing
       token = line["path"].string?.split(separator: "/").last.map(String.init) ?? ""
       let zr = line["payload"]["zr"]
       notBefore = zr["nb"].int.map(Double.init)
-      // The push names a private zone, so the device had its own reason for a wake.
+      // The push names a private zone, so the device was woken for more than the hot change.
       isEarly = !zr["z"].array.isEmpty && zr["nb"].int != nil
     }
   }
@@ -119,7 +119,8 @@ import Testing
     return try await producer.post(events)
   }
 
-  /// One in fifty users also subscribes to their own private database.
+  /// Fills the store with the subscribers. One user in fifty also subscribes to the user's own
+  /// private database.
   private static func settle(in workplace: Workplace) async throws {
     let own = Subscription(
       id: SubscriptionID("own"), database: .private, rule: .database(recordType: nil),

@@ -4,8 +4,8 @@ import RelayEngine
 import RelayStore
 import Testing
 
-/// A public change for very many users, on the real binary: `zonerelay-bench fanout` does the same
-/// with a million and measures it.
+/// A public change for very many users, on the real binary. `zonerelay-bench fanout` makes the same
+/// change for a million users, and measures it.
 @Suite(.serialized) struct WideChangeTests {
   private static let subscribers = 20_000
 
@@ -41,7 +41,7 @@ import Testing
     #expect(try await Self.withoutExactlyOne("A1", in: workplace.file("store")) == 0)
   }
 
-  /// How many subscribers' feeds hold anything but one notification of this record.
+  /// The number of subscribers whose feeds hold anything but exactly one notification of `record`.
   private static func withoutExactlyOne(_ record: String, in directory: URL) async throws -> Int {
     let store = try SQLiteStore(StoreSettings(directory: directory.path))
     var count = 0

@@ -4,11 +4,11 @@ import NIOHTTP1
 import NIOPosix
 import Synchronization
 
-/// A small HTTP/1.1 server: an answer repeats the request. `/never` gets no answer, `/hangup` ends
-/// the connection, and `/503` is answered 503.
+/// A small HTTP/1.1 server whose answers repeat the request. It has three exceptions: `/never` gets
+/// no answer, `/hangup` ends the connection, and `/503` is answered 503.
 struct EchoServer: Sendable {
   let channel: any Channel
-  /// Connections taken so far.
+  /// Counts the connections that the server has accepted.
   let connections: Count
 
   var url: String { "http://127.0.0.1:\(channel.localAddress?.port ?? 0)" }

@@ -3,7 +3,7 @@ import Glibc
 import RelayClient
 import Testing
 
-/// The guarantees for callers of the client.
+/// What the client guarantees to its callers.
 @Suite struct HTTPClientTests {
   private func failure(_ client: HTTPClient, _ request: HTTPRequest) async -> ClientError? {
     do throws(ClientError) {
@@ -139,7 +139,7 @@ import Testing
     #expect(await failure(client, smuggled)?.code == .badRequest)
   }
 
-  /// Failures are shown in logs and in `status`. The path may be as secret as the query.
+  /// Logs and `status` show failures. An address's path may be as secret as its query.
   @Test func `failures name only the scheme, host and port of an address`() async throws {
     func texts(_ url: String, timeout: Duration = .seconds(5)) async -> String {
       await failure(HTTPClient(), HTTPRequest("GET", url, timeout: timeout))?.description ?? ""
@@ -200,7 +200,7 @@ import Testing
     #expect(missing?.code == .noSocket)
     #expect(missing?.message == "the socket /tmp/zonerelay-none.sock does not exist")
     #expect(await failure("/" + String(repeating: "a", count: 107))?.code == .badRequest)
-    // A socket file whose server is gone.
+    // A socket file whose server has ended.
     let stale = "/tmp/zonerelay-stale-\(UUID().uuidString).sock"
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_un()

@@ -90,7 +90,7 @@ import Testing
       files.contentsEqual(atPath: world.path("keys/1.key"), andPath: world.path("copy/1.key")))
   }
 
-  /// A restored store would not start with a malformed key.
+  /// The daemon would not start with a restored store whose key is malformed.
   @Test(arguments: [("", "0 characters"), ("a key", "5 characters")])
   func `a backup refuses a malformed key file`(text: String, found: String) throws {
     let world = try SettingsWorld()

@@ -8,7 +8,7 @@ import Testing
 @Suite struct CheckTests {
   struct Case: CustomTestStringConvertible {
     var extra: String
-    /// Files and directories that are there already; a directory's name ends with a slash.
+    /// Files and directories that exist before the check; a directory's name ends with a slash.
     var made: [String] = []
     var key: String
     var cause: String

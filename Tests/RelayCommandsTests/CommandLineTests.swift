@@ -4,7 +4,7 @@ import Testing
 
 @testable import RelayCommands
 
-/// What a command said and how it ended.
+/// The exit status of a command, and its output on stdout (`answer`) and on stderr (`talk`).
 struct Said: Sendable {
   var status: RelayCommands.ExitStatus
   var answer: String
@@ -87,7 +87,7 @@ struct Said: Sendable {
     #expect(words.joined(separator: " ") == whole[0], "wrapped, and nothing else")
   }
 
-  /// What help says before its usage, and the usage.
+  /// The lines of a command's help before its usage, and the lines of the usage.
   private static func helpLines(
     _ path: [String], _ columns: Int
   ) async -> (overview: [String], usage: [String]) {
@@ -100,7 +100,7 @@ struct Said: Sendable {
     return (parts[0].components(separatedBy: "\n"), usage.components(separatedBy: "\n"))
   }
 
-  /// After a mistyped command the hint names the probable one.
+  /// After a mistyped command, the hint names the most similar command.
   @Test(arguments: [
     (["stauts"], "'stauts' is no command of zonerelay", "did you mean: zonerelay status"),
     (["bakup", "x"], "'bakup' is no command of zonerelay", "did you mean: zonerelay backup"),
@@ -118,7 +118,7 @@ struct Said: Sendable {
     #expect(talk.contains(hint), "\(talk)")
   }
 
-  /// Wrong usage exits 64, says what is wrong, and where to read on.
+  /// Wrong usage exits with status 64. The message says what is wrong and names the help to read.
   @Test(arguments: [
     (["serve", "--nonsense"], "zonerelay serve --help"), (["dance"], "zonerelay --help"),
     ([], "zonerelay --help"), (["device"], "zonerelay device --help"),
@@ -147,7 +147,7 @@ struct Said: Sendable {
   {
     let world = try SettingsWorld()
     defer { world.remove() }
-    // A file stands in the directory's place, so a stand-in that wrongly takes the address still
+    // A file stands in the directory's place, so a stand-in that wrongly accepts the address still
     // ends.
     let said = await Said.by(command, "--listen", address, "--directory", world.path("words"))
     #expect(said.status == .usage)
@@ -169,7 +169,7 @@ struct Said: Sendable {
     #expect(!(said.answer + said.talk).contains("a-bearer-key"))
   }
 
-  /// One certificate that expired stops its own route, not the daemon.
+  /// An expired certificate stops only its own route and not the daemon.
   @Test func `check warns of an expired certificate`() async throws {
     let world = try SettingsWorld()
     defer { world.remove() }
@@ -256,7 +256,7 @@ struct Said: Sendable {
     #expect(said.talk.contains("3 problems in \(world.path("zonerelay.yaml"))\n"))
   }
 
-  /// Every command that needs a daemon exits with a status of its own if none runs.
+  /// Every command that needs a daemon exits with status 3 if no daemon runs.
   @Test(arguments: [["status"], ["status", "--json"], ["device", "list"], ["drain"]])
   func `control commands exit with status 3 without a daemon`(_ command: [String]) async throws {
     let world = try SettingsWorld()
@@ -268,7 +268,8 @@ struct Said: Sendable {
     #expect(words.withLock { $0 }.contains(world.path("control.sock")))
   }
 
-  /// Control commands read only the socket from the file, so its other problems do not matter.
+  /// Control commands read only the socket from the file, so other problems of the file do not
+  /// matter.
   @Test func `a control command reads the socket from the configuration`() async throws {
     let world = try SettingsWorld()
     defer { world.remove() }
@@ -297,7 +298,8 @@ struct Said: Sendable {
     #expect(words.withLock { $0 }.contains(world.path("s.sock")))
   }
 
-  /// The error about a wrong command is the same whether `-c FILE` stands before or after it.
+  /// The error about a wrong command is the same whether `-c FILE` stands before or after the
+  /// command.
   @Test(arguments: [
     (["-c", "F"], "no command is given"), (["-c"], "-c"),
     (["-c", "F", "stauts"], "'stauts' is no command of zonerelay"),

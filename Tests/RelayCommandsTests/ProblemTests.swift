@@ -305,7 +305,7 @@ import Testing
     #expect(reading.problems[3].cause.hasPrefix("ZONERELAY_STORE_ENGINE:"))
   }
 
-  /// A bad certificate must not make its good key look unknown.
+  /// A bad certificate must not cause a second problem that calls `server.tls.key` an unknown key.
   @Test func `a bad certificate reports no problem of its key`() throws {
     let world = try SettingsWorld()
     defer { world.remove() }

@@ -37,7 +37,8 @@ import Testing
       let cells = line.dropFirst().components(separatedBy: "|").map {
         $0.replacingOccurrences(of: "`", with: "").trimmingCharacters(in: .whitespaces)
       }
-      // The text after ", " is no part of the range: a number of gaps, or one rate that is "off".
+      // The text after " or " or ", " is no part of the range, such as "`off`" or "less than
+      // `max`".
       let range = cells[2].components(separatedBy: " or ")[0].components(separatedBy: ", ")[0]
       let ends = range.components(separatedBy: "–")
       guard ends.count == 2, !range.hasSuffix("gaps") else { return nil }
@@ -92,8 +93,8 @@ import Testing
     "limits.requestBodyBytesInFlight": ["limits.requestBodyBytes": "2KiB"],
   ]
 
-  /// The amount of a range's end. If the page names another key there, that key's companion value
-  /// is used.
+  /// The amount at one end of a range. If the page names another key as the end, the amount is that
+  /// key's value in `companions`.
   private func amount(_ text: String, of row: Row) throws -> Amount {
     if let amount = Amount(text) { return amount }
     let section = row.key.prefix { $0 != "." }
@@ -103,7 +104,8 @@ import Testing
     return try #require(Amount(value))
   }
 
-  /// Sets each value by its environment variable, with the same effect as in the file.
+  /// The problems of a configuration in which the row's key has `value`. Environment variables set
+  /// the values, with the same effect as in the file.
   private func problems(_ row: Row, _ value: String, in world: SettingsWorld) -> [Problem] {
     var values = Self.companions[row.key] ?? [:]
     values[row.key] = value

@@ -46,7 +46,7 @@ import Testing
     #expect(words.withLock { $0 }.split(separator: "\n").last?.hasPrefix("{") == true)
   }
 
-  /// The table fits a usual terminal. A wider one shows more, and JSON shows everything.
+  /// The table fits a usual terminal. A wider terminal shows more, and JSON shows everything.
   @Test func `a device list fits an 80-column terminal`() {
     let device = DeviceReport(
       clientId: "6f1c1e9e-4f0c-4d5e-9a53-0f6f4d3f8a11", user: "_0123456789abcdef0123456789abcdef",

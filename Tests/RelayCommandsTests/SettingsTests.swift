@@ -32,7 +32,7 @@ import Testing
     #expect(settings.apps.map(\.scope.environment) == [.development])
   }
 
-  /// Objects that a reading left behind would leak at each reload.
+  /// Objects that survive the reading of the settings would leak at each reload.
   @Test func `reading the settings leaks no object`() {
     weak var left: Section?
     do {
@@ -57,7 +57,8 @@ import Testing
     #expect(settings.misfit(files: 20_000) == nil)
   }
 
-  /// The values of the file arrive, files are read, and relative paths start at its directory.
+  /// The settings take the values of the file and read the files that it names. Relative paths
+  /// start at the directory of the configuration file.
   @Test func `the settings have the values of the file`() throws {
     let world = try SettingsWorld()
     defer { world.remove() }
@@ -109,8 +110,8 @@ import Testing
     #expect(app.producers.map(\.bearer?.text) == ["a-bearer-key-of-at-least-32-characters"])
     #expect(app.apns.map(\.endpoint.host) == ["api.sandbox.push.apple.com", "127.0.0.1"])
     #expect(app.apns.map(\.endpoint.port) == [443, 8_443])
-    // The endpoint of Apple's other environment is known. For a stand-in only the operator knows
-    // it.
+    // The relay knows the endpoint of Apple's other environment. For a stand-in, only the operator
+    // knows that endpoint.
     #expect(app.apns.map(\.otherEndpoint?.host) == ["api.push.apple.com", nil])
   }
 
@@ -184,7 +185,7 @@ import Testing
     #expect(problems.first?.remedy.hasPrefix("unset it") == true)
   }
 
-  /// The contract names no ranges, so wide values are accepted.
+  /// The ends of the documented ranges are accepted.
   @Test func `very small and very large values are accepted`() throws {
     let world = try SettingsWorld()
     defer { world.remove() }

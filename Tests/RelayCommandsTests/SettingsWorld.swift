@@ -44,8 +44,8 @@ struct SettingsWorld {
       overrides: Overrides(environment: environment, flags: flags))
   }
 
-  /// A configuration with `extra` at the top level and `environment` inside development, with its
-  /// own indentation.
+  /// A configuration with `extra` at the top level and `environment` inside development. The text
+  /// of `environment` brings its own indentation.
   static func yaml(extra: String = "", environment: String = "") -> String {
     """
     \(extra)

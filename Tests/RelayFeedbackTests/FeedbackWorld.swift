@@ -72,7 +72,7 @@ struct FeedbackWorld {
 }
 
 extension FeedbackSending.Rule {
-  /// Pauses of a millisecond, so that tests need no waiting.
+  /// A rule with pauses of one or two milliseconds, so that the tests need not wait.
   static var quick: FeedbackSending.Rule {
     var rule = FeedbackSending.Rule()
     rule.itemsMax = 3
@@ -89,7 +89,8 @@ final class Reports: Sendable {
   subscript(scope: Scope) -> String? { said.withLock { $0[scope] } }
 }
 
-/// Servers of apps: each URL gives its answers in order, then 204, and all requests are kept.
+/// The servers of apps. Each scope's server gives its scripted answers in order, then 204. All
+/// requests are kept.
 final class Servers: WebhookCarrier {
   enum Conduct: Sendable {
     case answers(Int, retryAfter: Span? = nil)

@@ -3,7 +3,7 @@ import RelayFeedback
 import RelayWire
 import Testing
 
-/// OpenSSL checks the signature.
+/// OpenSSL computes the signatures of the webhook's requests again.
 @Suite struct SignatureTests {
   @Test func `OpenSSL computes the same signatures`() async throws {
     let keys = [

@@ -88,8 +88,8 @@ import Testing
     #expect(try await answer(to: Self.events(fields, body)).hasPrefix("HTTP/1.1 202 "))
   }
 
-  /// The client is still sending its body when the relay refuses the request, and must still be able
-  /// to read the answer.
+  /// The client is still sending its body when the relay refuses the request, and must still be
+  /// able to read the answer.
   @Test func `a client that sends a large encoded body can still read the refusal`() async throws {
     let length = 4 * 1_024 * 1_024
     let text = try await talk { socket in

@@ -134,8 +134,8 @@ import Testing
     let answer = try await rig.database("zones/changes", #"{"metaSyncToken":\#(value)}"#)
     #expect(answer.status == status)
     if let reason { #expect(try answer.string("reason")?.hasPrefix(reason) == true) }
-    // `zones/changes` refuses the token's name of the newer endpoint. If `zones/changes` ignored
-    // the token, the client would start from the beginning.
+    // `zones/changes` refuses `syncToken`, which is the token's name at the newer endpoint. If
+    // `zones/changes` ignored the token, the client would start from the beginning.
     let other = try await rig.database("zones/changes", #"{"syncToken":""}"#)
     #expect(other.status == 400)
   }

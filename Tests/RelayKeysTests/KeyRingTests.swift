@@ -51,7 +51,7 @@ import Testing
         == "a413b03fa7c84c4459bcc4cc2e41b6b09a9572ffd962bf4a52c62a236eb7ed08")
   }
 
-  /// An editor on Windows saves the file like this.
+  /// An editor on Windows ends each line with a carriage return and a line feed.
   @Test func `a key's line may end with a carriage return`() throws {
     let digits = String(repeating: "ab", count: 32)
     let plain = try KeyRing(

@@ -10,8 +10,9 @@ import Testing
 
 @testable import RelayPush
 
-/// A reload replaces a sender, which stops. A push that never left costs its device nothing and
-/// goes to the new sender at once. A push that may have left counts as an attempt.
+/// A reload replaces a sender, and the old sender stops. A push that the old sender never sent
+/// costs its device nothing and goes to the new sender at once. A push that may have been sent
+/// counts as an attempt.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct StoppingSenderTests {
   private static func blame(_ verdict: Verdict) -> Verdict.Blame? {
     guard case .later(nil, let blame, _) = verdict else { return nil }
@@ -54,7 +55,7 @@ import Testing
       logger: .quiet, now: { clock.now })
     let verdicts = Gathered<Verdict>(count: 2)
     try await StandinWorld.running(sender) {
-      // The connection is open, and has room for one request from now on.
+      // This push opens the connection, which allows one stream at a time.
       #expect(await sender.send(.sample(number: 1)) == .delivered)
       sender.send(.sample(number: 2)) { verdicts.put(0, $0) }
       try await Self.until { peer.record.requests == 2 }

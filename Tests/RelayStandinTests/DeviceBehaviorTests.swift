@@ -41,8 +41,8 @@ import Testing
       #expect(ContinuousClock.now - start >= .seconds(StandinSettings.slowSeconds))
       #expect(try world.lines().map(\.status) == [0, 200])
       #expect(try world.lines().map(\.reason) == ["NoAnswer", nil])
-      // The mute request got no answer while the connection lived; it ends only with the
-      // connection.
+      // The mute request got no answer while the connection was open. The request ends only with
+      // the connection.
       try await client.close()
       await #expect(throws: StreamEnded()) { try await mute.get() }
     }

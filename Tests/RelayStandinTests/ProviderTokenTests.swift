@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  /// Two connections that sign the same claims on their own have one token, not two.
+  /// If two connections each sign the same claims, the stand-in counts one token and not two.
   @Test func `another signature with the same time is not a token update`() throws {
     let key = P256.Signing.PrivateKey()
     var tokens = ProviderTokens(key: key.publicKey)

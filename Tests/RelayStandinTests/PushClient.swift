@@ -45,7 +45,7 @@ struct PushClient: Sendable {
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           let pipeline = channel.pipeline.syncOperations
-          // No host name: the certificate is checked against the address 127.0.0.1.
+          // Without a host name, the client checks the certificate against the address 127.0.0.1.
           try pipeline.addHandler(NIOSSLClientHandler(context: context, serverHostname: nil))
           _ = try pipeline.configureHTTP2Pipeline(
             mode: .client, connectionConfiguration: .init(), streamConfiguration: .init()

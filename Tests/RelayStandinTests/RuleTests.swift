@@ -5,7 +5,7 @@ import Testing
 
 @testable import RelayStandin
 
-/// Tests every rule that Apple documents over a real connection.
+/// Tests, over a real connection, every rule that Apple documents.
 @Suite struct RuleTests {
   struct Case: Sendable, CustomTestStringConvertible {
     var what: String

@@ -7,7 +7,8 @@ import Testing
 struct StandinWorld: Sendable {
   let standin: APNsStandin
   let directory: String
-  /// Tokens count their age from here, so that two of the same age are the same token.
+  /// The time from which tokens count their age. Two tokens of the same age have the same time, so
+  /// they are one token for the stand-in.
   private let start = Int64(Date().timeIntervalSince1970)
 
   init(standin: APNsStandin, directory: String) {
@@ -71,7 +72,7 @@ struct StandinWorld: Sendable {
       pemRepresentation: String(contentsOfFile: "\(directory)/AuthKey.p8", encoding: .utf8))
   }
 
-  /// A provider token; by default one that is good now.
+  /// A provider token; by default the stand-in accepts it now.
   func token(
     age: Int64 = 0, keyID: String = "ABCDE12345", team: String = "TEAM123456",
     algorithm: String = "ES256", key other: P256.Signing.PrivateKey? = nil
@@ -84,7 +85,7 @@ struct StandinWorld: Sendable {
     return "\(signed).\(Self.base64URL(signature.rawRepresentation))"
   }
 
-  /// The headers of a good background push, with some replaced (nil: left out).
+  /// The headers of a good background push with `changes`; a `nil` value leaves the header out.
   func headers(_ changes: [String: String?] = [:]) throws -> [(String, String)] {
     var headers: [String: String] = [
       "authorization": "bearer \(try token())", "apns-topic": "com.example.notes",

@@ -30,7 +30,8 @@ import Testing
           // A start that waits asks for more time at each try, so systemd does not end it.
           "STATUS=no room", "EXTEND_TIMEOUT_USEC=300000000",
           "STATUS=reading the journal", "READY=1", "WATCHDOG=1", "READY=1",
-          // The grace and half a minute to close, even if the unit's own stop timeout is shorter.
+          // The notifier asks for the grace and half a minute more, even if the unit's stop timeout
+          // is shorter.
           "STOPPING=1\nEXTEND_TIMEOUT_USEC=332000000",
         ])
       var time = timespec()
@@ -137,7 +138,7 @@ import Testing
   }
 }
 
-/// Receives what systemd would: a datagram socket that `NOTIFY_SOCKET` names.
+/// A datagram socket that receives in systemd's place; `NOTIFY_SOCKET` names the socket.
 private struct NotifyInbox {
   private let descriptor: Int32
 

@@ -49,7 +49,8 @@ struct UnitFileTests {
       "ExecStart=/usr/bin/zonerelay serve --config /etc/zonerelay/zonerelay.yaml",
       "ExecReload=/bin/kill -HUP $MAINPID", "StateDirectory=zonerelay",
       "RuntimeDirectory=zonerelay", "Restart=on-failure",
-      // For 60,000 connections, 50,000 couriers among them, and for files.
+      // The limit allows 60,000 connections, of which 50,000 may be couriers, and the daemon's
+      // files.
       "LimitNOFILE=65536",
       // The engine's threads raise their priority.
       "LimitNICE=-10", "SystemCallFilter=setpriority",

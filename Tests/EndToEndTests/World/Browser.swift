@@ -27,7 +27,7 @@ struct Browser {
       token: phone.userToken)
   }
 
-  /// The pushes decrypted by Python's http-ece; nil if http-ece is not installed.
+  /// The pushes, decrypted by Python's http-ece; `nil` means that http-ece is not installed.
   func open(_ pushes: [JSON], in workplace: Workplace) async throws -> [JSON]? {
     let python = Self.root.appendingPathComponent(".build/webpush/bin/python")
     guard FileManager.default.isExecutableFile(atPath: python.path) else { return nil }
@@ -65,8 +65,8 @@ struct OtherStandin {
   let port: Int
 
   /// - Parameters:
-  ///   - command: `webpush-standin` or another of its kind.
-  ///   - place: its directory, beside the others; the command's name if nil.
+  ///   - command: the stand-in's command, such as `webpush-standin`.
+  ///   - place: the stand-in's directory in the workplace; `nil` means the command's name.
   static func start(
     _ command: String, in workplace: Workplace, place: String? = nil, port: Int? = nil,
     _ options: [String] = []
@@ -81,7 +81,7 @@ struct OtherStandin {
     return OtherStandin(program: program, directory: directory, port: port)
   }
 
-  /// Accepted requests whose path ends with `name`, oldest first.
+  /// The logged requests whose path ends with `name`, accepted or not, oldest first.
   func pushes(to name: String) throws -> [JSON] {
     try JSON.lines(of: directory.appendingPathComponent("pushes.jsonl"))
       .filter { $0["path"].string?.hasSuffix("/" + name) == true }

@@ -2,7 +2,8 @@ import Foundation
 import RelayClient
 import Synchronization
 
-/// A daemon with two routes to Apple: one fails in turns, and the other must stay unaffected.
+/// A daemon with two routes to Apple. One route has one fault after another, and the other route
+/// must stay unaffected.
 struct FaultWorld: Sendable {
   static let healthyTopic = "com.example.neighbour"
   /// The times from which the bounds are calculated; the configuration has the same values.
@@ -17,7 +18,7 @@ struct FaultWorld: Sendable {
 
   /// - Parameters:
   ///   - attempt: the timeout of an attempt, longer than a second in large worlds.
-  ///   - quarantine: the quarantine of the mass-prune breaker.
+  ///   - quarantine: the time for which devices rest in quarantine.
   ///   - budget: background wakes an hour.
   ///   - environment: one more line of the environment's configuration.
   static func start(
@@ -79,7 +80,7 @@ struct FaultWorld: Sendable {
     }
   }
 
-  /// A token whose first bytes are unique for each of 256 phones.
+  /// A push token whose first four digits differ for each of 256 phones.
   @Sendable static func token(_ number: Int) -> String {
     String(format: "a5%02x", number) + String(repeating: "0", count: 60)
   }
@@ -102,8 +103,8 @@ struct FaultWorld: Sendable {
     }
   }
 
-  /// When a change was sent, and when its 202 had been read. A wake for the change comes after
-  /// `asked`, and on a busy machine perhaps before `accepted`.
+  /// The time before a change was sent, and the time after its 202 was read. A wake for the change
+  /// comes after `asked`, and on a busy machine perhaps before `accepted`.
   struct Reported {
     var asked = 0.0
     var accepted = 0.0

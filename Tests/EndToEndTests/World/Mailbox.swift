@@ -19,7 +19,8 @@ struct Mailbox: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// Consumes messages up to one that begins with `start` and contains `words`.
+  /// Consumes messages until one begins with `start` and contains `words`. Returns false if no such
+  /// message comes in time.
   func hears(_ start: String, _ words: String = "") async -> Bool {
     let descriptor = descriptor
     return await Pause.until {

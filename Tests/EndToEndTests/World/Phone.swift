@@ -1,6 +1,6 @@
 import Foundation
 
-/// A device: registers, fetches, and keeps the state that it has read.
+/// A device that registers, fetches, and keeps the state that it has read.
 struct Phone {
   let web: Web
   let user: String
@@ -11,7 +11,7 @@ struct Phone {
   /// Set only where the environment has several topics.
   let topic: String?
 
-  /// Zone name → record name → change tag, as this phone has learnt them.
+  /// Zone name → record name → change tag, as this phone has read them from the feeds.
   var zones: [String: [String: String]] = [:]
   var databaseToken: String?
   var zoneTokens: [String: String] = [:]
@@ -59,7 +59,7 @@ struct Phone {
     guard answer[0]["serverErrorCode"].isNull else { throw TestFailure("subscribe: \(answer)") }
   }
 
-  /// Follows the database feed and every zone it names, until nothing more comes.
+  /// Reads the database feed and every zone that the feed names, until no page has more.
   mutating func catchUp(page: Int) async throws {
     var changed: [JSON] = []
     repeat {

@@ -4,7 +4,8 @@ import Testing
 extension Program {
   /// Runs `zonerelay-bench` until it exits.
   ///
-  /// - Returns: its figures. A bench that fails records a failed expectation with its output.
+  /// - Returns: the bench's figures. A bench that fails records a failed expectation with its
+  ///   output.
   static func bench(
     _ arguments: String..., in workplace: Workplace, seconds: Int = 120
   ) async throws -> [JSON] {

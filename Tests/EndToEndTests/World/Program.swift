@@ -15,7 +15,7 @@ final class Program: Sendable {
   private let outputFile: URL
   private let errorsFile: URL
 
-  /// Where the package's products are: beside the test bundle.
+  /// The built `zonerelay`, which is in the same directory as the test bundle.
   static var binary: URL {
     let bundle = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
     return bundle.deletingLastPathComponent().appendingPathComponent("zonerelay")

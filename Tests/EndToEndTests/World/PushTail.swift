@@ -9,7 +9,7 @@ struct PushTail {
     var id: String
     /// The number of the device's wake.
     var wake: Int
-    /// 0: no answer was sent.
+    /// The HTTP status of the answer; 0 means that the stand-in sent no answer.
     var status: Int
     var reason: String?
   }
@@ -43,8 +43,9 @@ struct PushTail {
     }
   }
 
-  /// Checks that each wake has one `apns-id`, a device's wakes come one after the other, there are
-  /// at most `changes` of them, and a wake is taken twice only if its first push got no answer.
+  /// Checks that each wake has one `apns-id`, that a device's wakes come in order, that at most
+  /// `changes` wakes are delivered, and that no more wakes are delivered twice than pushes ended
+  /// without an answer.
   ///
   /// - Parameter unanswered: the relay's count of pushes that ended without an answer.
   /// - Returns: the violations, for each device.

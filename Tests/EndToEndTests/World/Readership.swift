@@ -12,7 +12,7 @@ struct Readership {
     id: SubscriptionID("articles"), database: .public,
     rule: .query(QueryRule(recordType: "Article")), info: NotificationInfo())
 
-  /// What a user has besides that subscription.
+  /// What a user has besides the subscription to the articles.
   struct Belongings {
     var subscriptions: [Subscription] = []
     var token: [UInt8]?
@@ -62,7 +62,7 @@ struct Readership {
         registeredAt: .zero, registration: part.cursor, lane: LaneRecord()))
   }
 
-  /// A new public article: a change for all of them.
+  /// Reports a new public article, which is a change for all users with the subscription.
   static func publish(_ record: String, to daemon: RunningDaemon) async throws -> Web.Answer {
     try await Producer.send(
       Producer.encode([

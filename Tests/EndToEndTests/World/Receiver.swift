@@ -77,7 +77,8 @@ struct Receiver {
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
   private static let installed = root.appendingPathComponent(".build/webhook/bin/python")
 
-  /// Whether the Python with the Standard Webhooks library is installed; else the system's is used.
+  /// Whether a Python with the Standard Webhooks library is installed. Without it, the receiver
+  /// runs with the system's Python.
   private static var hasLibrary: Bool {
     FileManager.default.isExecutableFile(atPath: installed.path)
   }

@@ -1,7 +1,7 @@
 import Foundation
 import RelayClient
 
-/// The built daemon, serving.
+/// The built daemon as a running process.
 struct RunningDaemon {
   let program: Program
   let workplace: Workplace
@@ -52,9 +52,9 @@ struct RunningDaemon {
     return String(decoding: answer.body, as: UTF8.self)
   }
 
-  /// A metric's value, the sum where it has labels.
+  /// A metric's value. For a metric with labels, the sum over its lines.
   ///
-  /// - Parameter label: counts only lines with it, such as `transport="apns"`.
+  /// - Parameter label: only lines with this label count, such as `transport="apns"`.
   func metric(_ name: String, label: String? = nil) async throws -> Double {
     let values = try await metrics().split(separator: "\n").filter {
       ($0.hasPrefix(name + " ") || $0.hasPrefix(name + "{")) && $0.contains(label ?? name)

@@ -17,7 +17,7 @@ struct Standin {
     return Standin(program: program, workplace: workplace)
   }
 
-  /// Accepted requests, oldest first.
+  /// All logged requests, accepted or not, oldest first.
   func pushes() throws -> [JSON] {
     try JSON.lines(of: workplace.file("apns/pushes.jsonl"))
   }

@@ -7,7 +7,7 @@ final class Started: Sendable {
 
   func add(_ process: Process) { processes.withLock { $0.append(process) } }
 
-  /// Kills those that run: a test that went well has stopped them before.
+  /// Kills the processes that still run. A test that passed has stopped its processes before.
   func killAll() {
     for process in processes.withLock({ $0 }) where process.isRunning {
       kill(process.processIdentifier, SIGKILL)

@@ -102,7 +102,7 @@ struct Workplace {
   }
 }
 
-/// A loopback port in use: it listens until `leave` is called.
+/// A loopback port that is in use until `leave` is called.
 struct TakenPort {
   let port: Int
   private let descriptor: Int32

@@ -105,8 +105,8 @@ import Testing
     }
   }
 
-  /// Another relay of the team has just introduced a token. This relay's new token comes too soon,
-  /// and its old one stays in use.
+  /// Another relay of the same team has just used a new provider token. So this relay's new token
+  /// comes too soon for Apple, and this relay's old token stays in use.
   @Test func `the relay keeps its old provider token if the new one comes too soon`() async throws {
     try await StandinWorld.run { world in
       world.clock.shift(by: .minutes(-52))

@@ -85,7 +85,7 @@ import Testing
     #expect(try settings(both.files, other: 444).other != nil)
   }
 
-  /// A sender that shows `files` to a stand-in.
+  /// Runs `body` with a sender that authenticates with `files` at a stand-in.
   private func sending(
     _ files: EngineSettings.ClientCertificate, _ world: StandinWorld,
     _ body: @Sendable @escaping (APNsSender) async throws -> Void

@@ -57,8 +57,8 @@ struct NghttpdTests {
       server.stop()
       let again = try Nghttpd(tokens: 1, port: server.port, certificate: server.certificate)
       defer { again.stop() }
-      // A push that was sent into the dying connection gets `later`. The test sends again, like a
-      // lane.
+      // A push that was sent on the lost connection gets the verdict `later`. The test sends the
+      // push again, as a lane would.
       var verdict = await sender.send(.sample(token: Nghttpd.token(0)))
       for _ in 0..<20 where verdict != .delivered {
         verdict = await sender.send(.sample(token: Nghttpd.token(0)))

@@ -8,9 +8,9 @@ import Testing
 
 @testable import RelayPush
 
-/// Tokens of Apple's other environment, between two stand-ins that each play one.
+/// Push tokens of Apple's other environment, with two stand-ins that each play one environment.
 @Suite(.timeLimit(.minutes(1))) struct OtherEnvironmentTests {
-  /// Both stand-ins with one provider key, and a sender whose own environment is development.
+  /// One stand-in for each environment, and a sender whose own environment is development.
   private struct World: Sendable {
     var development: StandinWorld
     var production: StandinWorld
@@ -26,7 +26,8 @@ import Testing
         said.withLock { $0.append(event.message.description) }
       }
 
-      // `LogHandler` requires these properties: one level, no metadata.
+      // `LogHandler` requires the properties below. The level never changes, and there is no
+      // metadata.
       var logLevel: Logger.Level {
         get { .warning }
         set {}
@@ -51,8 +52,9 @@ import Testing
     }
   }
 
-  /// - Parameter streamsAtHome: the streams that the route's own environment allows, on one
-  ///   connection.
+  /// - Parameters:
+  ///   - strangerAbroad: whether the production stand-in refuses the sender's provider key.
+  ///   - streamsAtHome: the streams that the sender's own environment allows, on one connection.
   private static func run(
     strangerAbroad: Bool = false, streamsAtHome: Int? = nil,
     _ body: @Sendable @escaping (World) async throws -> Void
@@ -141,7 +143,7 @@ import Testing
     }
   }
 
-  /// Only one environment accepts the key: the route works, and goes on.
+  /// Only the sender's own environment accepts the key, so the route works and stays open.
   @Test func `a credential that only the other environment refuses stops no route`() async throws {
     try await Self.run(strangerAbroad: true) { world in
       let lost = Self.push(1, "production-1", said: .development)
@@ -160,8 +162,8 @@ import Testing
     after: nil, .device,
     .init("BadDeviceToken; the other environment refuses our credential: InvalidProviderToken"))
 
-  /// The device lives in an environment that refuses our key. The sender's own environment does not
-  /// know the token, which proves nothing.
+  /// The device's token belongs to an environment that refuses the relay's key. The sender's own
+  /// environment does not know the token, which does not prove that the token is dead.
   @Test func `a token is not gone if its environment refuses our credential`() async throws {
     try await Self.run(strangerAbroad: true) { world in
       let away = Self.push(1, "production-1", said: .production)
@@ -199,7 +201,8 @@ import Testing
     }
   }
 
-  /// P9: the second try belongs to the same push, so a revocation between the two tries stops it.
+  /// P9: the second try belongs to the same push, so a revocation between the tries prevents the
+  /// second try.
   @Test func `a push taken back after its first try is not tried a second time`()
     async throws
   {

@@ -54,7 +54,8 @@ import Testing
   }
 
   /// A start with a wrong clock writes its own token beside the good one. So Apple sees no update
-  /// too soon after the correction, whether the clock was ahead or behind (as without a battery).
+  /// too soon after the correction, whether the clock was ahead or behind (as on a machine whose
+  /// clock has no battery).
   @Test(arguments: [Span.days(20 * 365), .days(-20 * 365)])
   func `a start with a wrong clock does not overwrite the valid token`(_ off: Span) async throws {
     let pem = P256.Signing.PrivateKey().pemRepresentation
@@ -63,7 +64,7 @@ import Testing
       let wrong = try await APNsCredential(try key(pem), keptIn: directory)
       let odd = try wrong.bearer(at: now + off)
       #expect(odd.text != good.text)
-      // Apple calls the token expired until it gets another one.
+      // Apple calls the token expired until the relay sends another token.
       #expect(wrong.expired(odd, at: now + off + .minutes(21)) == .again)
       #expect(try wrong.bearer(at: now + off + .minutes(21)).text != odd.text)
       #expect(try wrong.bearer(at: now + .minutes(29)).text == good.text)
@@ -95,7 +96,7 @@ import Testing
     }
   }
 
-  /// The time is not signed, so damage to it must not crash the daemon at each start.
+  /// The file's time is not signed, so damage to the time must not crash the daemon at each start.
   @Test(arguments: ["-9223372036854775808", "-1", "9223372036854775807", "0"])
   func `the credential replaces a token whose stored time is damaged`(_ time: String) async throws {
     let pem = P256.Signing.PrivateKey().pemRepresentation
@@ -109,7 +110,7 @@ import Testing
     }
   }
 
-  /// A directory that is not writable is reported, and pushes go on.
+  /// The credential reports a directory in which it cannot write, and pushes continue.
   @Test func `the credential reports a token that it cannot store and still uses it`() async throws
   {
     let told = Told()

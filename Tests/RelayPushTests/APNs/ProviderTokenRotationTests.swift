@@ -83,8 +83,8 @@ import Testing
     }
   }
 
-  /// Signs one token at the first minute and another at the second, with a clock that is hours
-  /// wrong.
+  /// Signs token 1 at minute `first` and token 2 at minute `second`, by a clock that is hours wrong
+  /// at one of the two times.
   private func rotation(signing first: Int64, then second: Int64) -> ProviderTokenRotation {
     var rotation = ProviderTokenRotation()
     for (token, at) in [(1, first), (2, second)] {

@@ -89,7 +89,7 @@ import Testing
 }
 
 extension EngineLimits {
-  /// Small numbers, all different.
+  /// Limits with small numbers, each of them different from the others.
   static var test: EngineLimits {
     var limits = EngineLimits()
     limits.connections = 2

@@ -111,8 +111,8 @@ import Testing
     #expect(pool.timerFired(at: at(99_999)) == [])
   }
 
-  /// Every string of six events on one slot. The slot never has two opening connections, more
-  /// streams than the limit, or a stream on a draining connection.
+  /// Tests every sequence of six events on a pool of one connection. The pool never has two opening
+  /// connections, more streams than the limit, or a new stream on a draining connection.
   @Test func `no order of events makes the pool exceed its limits`() {
     var limits = limits
     limits.connections = 1
@@ -136,7 +136,7 @@ import Testing
   }
 }
 
-/// One pool and the real state of its connections.
+/// A pool, and what its connections really do.
 private struct PoolWorld {
   private var pool: Pool
   private var now = Uptime(milliseconds: 0)

@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  /// The frames of one loop turn share a write. That lowers the cost of a push from 60 µs to 4 µs.
+  /// The frames of one loop turn share a write, which lowers the cost of a push from 60 µs to 4 µs.
   @Test func `the engine sends many requests in few writes`() async throws {
     try await EngineWorld.run { world in
       _ = await world.send(10)
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  /// APNs' rule for new connections.
+  /// APNs allows one stream on a new connection until APNs has accepted the credential.
   @Test func `a connection has one stream until an answer accepts the credential`() async throws {
     var script = ScriptedPeer.Script()
     let early = Mutex<[Int]>([])
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  /// The limit changes while requests are under way.
+  /// The provider lowers its limit while requests are under way.
   @Test func `the engine obeys a provider's stream limit that shrinks`() async throws {
     var script = ScriptedPeer.Script()
     script.limit = 8
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  /// Some servers answer before they have read everything, and reset what is left.
+  /// Some servers answer before they have read the whole request, and then reset the stream.
   @Test func `a reset after an answer does not change the answer`() async throws {
     var script = ScriptedPeer.Script()
     script.onRequest = { [.answer($0.stream, 200), .reset($0.stream, code: 0)] }
@@ -183,7 +183,7 @@ import Testing
     }
   }
 
-  /// Every push on a stalled connection would fail by its deadline.
+  /// Without the ping, every push on a stalled connection would fail at its deadline.
   @Test func `a stalled connection is pinged, closed and replaced`() async throws {
     var script = ScriptedPeer.Script()
     script.onRequest = { asked in
@@ -203,7 +203,7 @@ import Testing
     }
   }
 
-  /// A slow answer on a connection that lives is no stall.
+  /// A slow answer on a connection whose peer answers pings is no stall.
   @Test func `a pong keeps a connection with a slow answer open`() async throws {
     var script = ScriptedPeer.Script()
     script.onRequest = { $0.count == 2 ? [] : [.answer($0.stream, 200)] }
@@ -220,7 +220,8 @@ import Testing
     }
   }
 
-  /// The pings keep the first push after a long idle time from meeting a dead connection.
+  /// The pings find a dead connection before the first push after a long idle time uses the
+  /// connection.
   @Test func `an idle connection is pinged`() async throws {
     var limits = EngineWorld.limits
     limits.idlePing = Span(milliseconds: 20)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RelayPush
 
-/// Which waiting request gets the next place.
+/// Which waiting request gets the next free place for a transfer.
 @Suite struct HostLinesTests {
   @Test func `a request to a host without a free place waits until one is free`() {
     var lines = Self.lines(places: 2)
@@ -65,7 +65,8 @@ import Testing
       leave(.answered)
       #expect(fill() == places)
     }
-    // The host keeps half of four places, then half of two, and then one.
+    // Each timeout halves the host's earned places: from four to two, from two to one, and then to
+    // none.
     leave(.silent)
     #expect(fill() == 3, "the others are under way still")
     leave(.other)
@@ -116,8 +117,8 @@ import Testing
   }
 
   /// - Parameters:
-  ///   - first: a new host's places; nil: as many as any host may have.
-  ///   - unproven: the places of all hosts that earned nothing.
+  ///   - first: the places of a new host; `nil` means as many as any host may have.
+  ///   - unproven: the places that all hosts without earned places share.
   private static func lines(
     places: Int, first: Int? = nil, unproven: Int = 100
   ) -> HostLines<Int> {

@@ -128,7 +128,7 @@ import Testing
     try await channel.close()
   }
 
-  /// Only the first of these requests may have been processed.
+  /// Of the three requests, only the first may have been processed by the server.
   @Test func `the failure tells whether a request may have been processed`() async throws {
     var limits = WebLimits()
     limits.transfersMax = 2
@@ -152,7 +152,7 @@ import Testing
   }
 
   /// At most `transfersPerHostMax` of the engine's transfers go to one host, so a silent host
-  /// leaves the others free.
+  /// leaves the other transfers free.
   @Test func `a silent host does not delay other hosts`() async throws {
     var limits = WebLimits()
     limits.transfersMax = 4
@@ -166,7 +166,8 @@ import Testing
           silent.withLock { $0 += 1 }
         }
       }
-      // No server listens there, and each request needs a place to find that out.
+      // No server listens at this URL, and the engine finds that out only after each request gets a
+      // place.
       let other = WebRequest(url: "http://127.0.0.1:1/", headers: [], body: [1])
       for _ in 0..<20 {
         let outcome = await Self.ask(engine, other, within: .seconds(20), to: "127.0.0.1")
@@ -271,7 +272,7 @@ extension WebOutcome {
   }
 }
 
-/// Answers the first bytes with its text, and closes.
+/// Answers the first bytes of a connection with `text`, and closes the connection.
 private final class Reply: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer

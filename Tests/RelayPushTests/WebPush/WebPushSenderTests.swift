@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  /// More pushes at once than there are places: each gets its verdict, and they share connections.
+  /// The engine has fewer places than there are pushes, and each push gets its verdict.
   @Test func `a thousand concurrent pushes are all delivered`() async throws {
     var limits = WebLimits()
     limits.transfersMax = 50
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  /// The key under which pushes share the engine's places.
+  /// The engine divides its places by the endpoint's host.
   @Test(arguments: [
     ("https://Push.example.com/a/b", "push.example.com"),
     ("https://push.example.com:8443/a@b", "push.example.com"),
@@ -111,7 +111,8 @@ import Testing
     #expect(WebPushRequest.host(of: [1]) == "")
   }
 
-  /// Names and addresses are treated alike: the address of the socket decides.
+  /// The engine treats names and addresses alike: it checks the address to which the socket
+  /// connects.
   @Test(arguments: ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "2130706433", "0"])
   func `an endpoint at a private address gets no connection`(host: String) async throws {
     try await WebPushWorld.run(allowPrivateAddresses: false) { world in

@@ -13,9 +13,9 @@ final class AppleCertificate: Sendable {
   }
 
   /// - Parameters:
-  ///   - topics: the topics in Apple's own extension; nil: no extension.
-  ///   - userID: the user id in the subject; nil: none.
-  ///   - isOfKey: false: the key file belongs to another certificate.
+  ///   - topics: the topics in Apple's own extension; `nil` means that there is no extension.
+  ///   - userID: the user id in the subject; `nil` means that the subject has none.
+  ///   - isOfKey: `false` means that the key file belongs to another certificate.
   init(
     topics: [String]? = nil, userID: String? = nil, marks: [UInt] = [1, 2],
     from: Date = Date(timeIntervalSinceNow: -3_600),

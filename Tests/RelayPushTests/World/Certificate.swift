@@ -7,8 +7,8 @@ final class Certificate: Sendable {
   var certificate: String { "\(directory)/cert.pem" }
   var key: String { "\(directory)/key.pem" }
 
-  /// - Parameter subject: OpenSSL looks for an authority by this name, so two certificates with the
-  ///   same subject are one authority to it.
+  /// - Parameter subject: the name by which OpenSSL finds an authority. OpenSSL takes two
+  ///   certificates with the same subject for one authority.
   init(subject: String = "localhost") throws {
     directory = FileManager.default.temporaryDirectory
       .appending(path: "relay-push-\(UUID().uuidString)").path()

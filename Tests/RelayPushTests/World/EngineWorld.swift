@@ -5,7 +5,7 @@ import Synchronization
 
 @testable import RelayPush
 
-/// A scripted peer, an engine that talks to it, and requests to send.
+/// A scripted peer, an engine that connects to the peer, and requests to send.
 struct EngineWorld: Sendable {
   let peer: ScriptedPeer
   let engine: PushEngine
@@ -14,7 +14,7 @@ struct EngineWorld: Sendable {
     fields: [.init("authorization", repeats: true), .init("x-id", repeats: false)],
     kept: ["retry-after"], probation: true)
 
-  /// Short waits, as a test needs them.
+  /// Limits with short waits, so that the tests are fast.
   static var limits: EngineLimits {
     var limits = EngineLimits()
     limits.attemptTimeout = .seconds(5)

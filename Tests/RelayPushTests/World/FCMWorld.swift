@@ -13,7 +13,7 @@ struct FCMWorld: Sendable {
   let sender: FCMSender
   let clock: TestClock
 
-  /// - Parameter port: the port to request access tokens from; nil: the stand-in's.
+  /// - Parameter port: the port that gives access tokens; `nil` means the stand-in's own port.
   static func run(
     project: String? = nil, account: ServiceAccount? = nil, clock: TestClock = TestClock(),
     attemptTimeout: Span = .seconds(10), tokensAt port: Int? = nil,

@@ -8,7 +8,7 @@ import Synchronization
 final class ScriptedPeer: Sendable {
   struct Script: Sendable {
     var protocols = ["h2"]
-    /// SETTINGS_MAX_CONCURRENT_STREAMS at the start; nil = none named.
+    /// SETTINGS_MAX_CONCURRENT_STREAMS at the start; `nil` means that the peer names no limit.
     var limit: UInt32? = 1_000
     var answersPings = true
     var onPing: @Sendable () -> Void = {}
@@ -19,9 +19,9 @@ final class ScriptedPeer: Sendable {
   struct InboundRequest: Sendable {
     var connection: Int
     var stream: UInt32
-    /// Requests so far, over all connections, this one included.
+    /// The number of requests so far over all connections, with this request.
     var count: Int
-    /// Unanswered streams of this connection, this one included, lowest first.
+    /// The unanswered streams of this connection, with the request's own stream, lowest first.
     var open: [UInt32]
   }
 
@@ -33,7 +33,7 @@ final class ScriptedPeer: Sendable {
     case hangUp
     /// A frame that HTTP/2 forbids.
     case nonsense
-    /// Goes on reading, and sends nothing any more.
+    /// The peer continues to read, and sends nothing any more.
     case fallSilent
   }
 
@@ -41,7 +41,7 @@ final class ScriptedPeer: Sendable {
     var connections = 0
     var requests = 0
     var pings = 0
-    /// Most streams that were ever open at once, by connection, since the last `limit` reply.
+    /// For each connection, the most streams that were open at once since the last `limit` reply.
     var mostOpen: [Int: Int] = [:]
   }
 

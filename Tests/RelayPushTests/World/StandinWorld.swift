@@ -14,7 +14,8 @@ struct StandinWorld: Sendable {
   let sender: APNsSender
   let clock: TestClock
 
-  /// - Parameter other: the directory of a stand-in whose provider key this one knows too.
+  /// - Parameter other: the directory of another stand-in, whose provider key the new stand-in
+  ///   accepts.
   static func run(
     goawayEvery: Int? = nil, resetEvery: Int? = nil, maxStreams: Int = 1_000,
     limits: EngineLimits = EngineWorld.limits, environment: String? = nil,

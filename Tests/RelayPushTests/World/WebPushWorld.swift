@@ -39,7 +39,7 @@ struct WebPushWorld: Sendable {
       let sender = WebPushSender(settings, limits: limits, now: { clock.now })
       let world = WebPushWorld(
         directory: directory, port: standin.port, sender: sender, clock: clock)
-      // The sender stops before the stand-in, so that it cuts off its open requests itself.
+      // The sender stops before the stand-in, so that the sender itself cuts off its open requests.
       try await withThrowingTaskGroup(of: Void.self) { sending in
         sending.addTask { await sender.run() }
         try await body(world)
