@@ -33,8 +33,8 @@ import Testing
     #expect(await world.stop().status == 0)
   }
 
-  /// With a wrong topic the provider refuses every push, but the route stays open and no device is
-  /// retired. Only the report in `status` shows the fault.
+  /// With a wrong topic the provider refuses every push, but the route's circuit stays closed and
+  /// no device is retired. Only the report in `status` shows the fault.
   @Test func `status reports a route whose pushes are all refused`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }

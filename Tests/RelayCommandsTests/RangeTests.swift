@@ -37,8 +37,7 @@ import Testing
       let cells = line.dropFirst().components(separatedBy: "|").map {
         $0.replacingOccurrences(of: "`", with: "").trimmingCharacters(in: .whitespaces)
       }
-      // The text after " or " or ", " is no part of the range, such as "`off`" or "less than
-      // `max`".
+      // The text after " or " or ", " is no part of the range, such as "off" or "less than max".
       let range = cells[2].components(separatedBy: " or ")[0].components(separatedBy: ", ")[0]
       let ends = range.components(separatedBy: "–")
       guard ends.count == 2, !range.hasSuffix("gaps") else { return nil }

@@ -18,8 +18,8 @@ extension HTTPServerRequestPart {
   static let last = HTTPServerRequestPart.end(nil)
 }
 
-/// Gives random inputs in an order that a channel could produce, and checks the rules that must
-/// hold.
+/// Gives a state machine random inputs, in an order that a channel could produce, and checks the
+/// rules that must hold.
 struct RandomWalk {
   private var machine = ConnectionStateMachine(idle: .seconds(10), at: .uptimeNanoseconds(0))
   private var random: UInt64

@@ -138,7 +138,7 @@ import Testing
       rig, Self.data,
       ["ce-traceparent": "00-1-2-01", "ce-x": "%", "ce-time": nil, "content-type": nil])
     #expect(answer.status == 202)
-    // The relay sets its own time.
+    // The change has no time yet. The relay sets the time of acceptance later.
     #expect(changes(rig).first?.time == .zero)
   }
 

@@ -121,7 +121,7 @@ import Testing
     #expect(said[2] == "read still")
   }
 
-  /// While a request waits for the relay's core, its bytes count in the inbox instead.
+  /// While a request waits for the relay, its cost counts in the inbox and not as body bytes.
   @Test func `a request that waits for the relay holds no body bytes`() async throws {
     let rig = await Rig()
     let bodies = rig.api.bodies

@@ -143,7 +143,8 @@ import Testing
     }
   }
 
-  /// Only the sender's own environment accepts the key, so the route works and stays open.
+  /// Only the sender's own environment accepts the key, so the route works and its circuit stays
+  /// closed.
   @Test func `a credential that only the other environment refuses stops no route`() async throws {
     try await Self.run(strangerAbroad: true) { world in
       let lost = Self.push(1, "production-1", said: .development)
