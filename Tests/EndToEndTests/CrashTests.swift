@@ -126,7 +126,7 @@ struct Load {
         }
         return outcome
       }
-      // After a refusal the loop sends the same batch again.
+      // After a refusal the producer sends the same batch again.
       if let answer = try? await outcome.producer.post(batch), answer.status == 202 {
         outcome.answered += batch.compactMap(Self.recordName)
         batch = []

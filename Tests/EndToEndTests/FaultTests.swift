@@ -211,7 +211,7 @@ private struct Course {
   }
 
   /// Waits until nothing is pending and the daemon is healthy. Then checks that the ledger
-  /// balances, and that the broken route is closed and shows no error.
+  /// balances, and that the broken route's circuit is closed and shows no error.
   private func settle() async throws {
     var status = JSON(nil)
     let isSettled = try await Pause.until(seconds: 20) {

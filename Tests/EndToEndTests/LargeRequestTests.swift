@@ -126,7 +126,7 @@ import Testing
       Producer.encode(events), to: daemon.web, key: daemon.workplace.producerKey)
   }
 
-  /// Posts `events` again after each 503 with `retryAfter`, until the relay accepts them.
+  /// Posts `events` until the relay accepts them. It may answer 503 with `retryAfter` before.
   private static func postUntilTaken(
     _ events: [[String: Any]], to daemon: RunningDaemon
   ) async throws {
