@@ -1,11 +1,11 @@
 extension Partition {
-  /// Takes a producer's change in its home.
+  /// Steps a producer's change in the change's home partition.
   mutating func take(
     _ change: Change, _ step: Step, _ effects: inout [Effect]
   ) -> (Answer, Answer.Moment) {
     ids.forget(at: step.at, limits: limits)
-    // A repeat is a duplicate, whether or not there is room for it now. A refused change is not
-    // remembered, so its producer may send it again.
+    // A repeated change is answered as a duplicate, even if the zone has no room for its
+    // participant now. A refused change is not remembered, so its producer may send it again.
     if case .granted(let user) = change.event, !ids.contains(change.fingerprint),
       isFull(change, for: user)
     {
@@ -22,7 +22,8 @@ extension Partition {
     }
     switch change.event {
     case .granted(change.zone.owner), .revoked(change.zone.owner):
-      // The owner is entitled already. As a participant, the owner would be told everything twice.
+      // The owner is entitled already. As a participant, the owner would be notified of each change
+      // twice.
       return (.accepted, .stepped)
     case .record, .zone(.created):
       note(change, step, &effects)
@@ -33,11 +34,12 @@ extension Partition {
       let concerned = participants(of: change)
       endZone(change, as: end, step, &effects)
       forward(change, to: concerned, step, &effects)
-      // The ends of earlier grants may still be on their way to the former participants.
+      // Messages that end earlier grants may not have reached the former participants' partitions
+      // yet.
       return (.accepted, .caughtUp)
     case .granted(let user):
       if sharing.grant(change.zoneKey, to: user), !change.zone.isDefault {
-        // A shared zone exists. A zone that is unknown or ended begins a life when it is shared.
+        // A grant proves that its zone exists, so an unknown or ended zone begins a new life.
         feeds.mutate(
           change.ownerFeed, .zone(change.zone), change.mutation(.updated, step.position, .zone),
           &effects)
@@ -57,8 +59,8 @@ extension Partition {
     }
   }
 
-  /// Brings a change into its zone's feed and its owner's database feed. The default zone has
-  /// neither.
+  /// Brings a change into the feed of its zone and into the database feed of the zone's owner. The
+  /// default zone is in neither feed.
   private mutating func note(_ change: Change, _ step: Step, _ effects: inout [Effect]) {
     guard !change.zone.isDefault else { return }
     if case .record(let record) = change.event {
@@ -67,7 +69,8 @@ extension Partition {
         change.mutation(of: record, step.position, at: step.at),
         &effects)
     } else {
-      // A new zone: a client that reads it now must find it.
+      // A client that reads the new zone from now on must find the zone, so the read waits for the
+      // fold.
       effects.append(.dirtied(.feed(change.zoneFeed)))
     }
     feeds.mutate(
@@ -82,8 +85,9 @@ extension Partition {
     if held.contains(where: \.subscription.firesOnce) { releaseIfUnused(user) }
   }
 
-  /// The end of a zone's life: its feed is cleared, its pending wakes are withdrawn, its
-  /// subscribers are told once, and its zone subscriptions and grants end.
+  /// Ends a zone's life in its owner's partition: clears the zone's feed, withdraws the zone from
+  /// pending wakes, notifies the owner once, and removes the owner's subscriptions to the zone and
+  /// all grants of the zone.
   private mutating func endZone(
     _ change: Change, as end: ZoneChange, _ step: Step, _ effects: inout [Effect]
   ) {
@@ -114,7 +118,7 @@ extension Change {
     return endsZone
   }
 
-  /// - Parameter owner: the feed's owner; nil: the zone's owner.
+  /// - Parameter owner: the feed's owner; `nil` means the zone's owner.
   func mutation(
     _ verb: FeedMutation.Verb, _ position: Position, _ detail: Detail, in owner: UserID? = nil
   ) -> FeedMutation {
@@ -123,7 +127,7 @@ extension Change {
       time: time, detail: detail)
   }
 
-  /// - Parameter accepted: the time that is shown where the producer sent none.
+  /// - Parameter accepted: the time that feeds show if the producer sent none.
   fileprivate func mutation(
     of record: RecordChange, _ position: Position, at accepted: Instant
   ) -> FeedMutation {
@@ -133,13 +137,15 @@ extension Change {
     return mutation
   }
 
-  /// Nil for the zone's owner, who makes nearly all changes, so that it need not be kept.
+  /// The author that feeds show. It is `nil` if the author is the zone's owner, who makes nearly
+  /// all changes, or if no client of the author is known, so that most entries need not keep a
+  /// name.
   private var shownAuthor: UserID? {
     guard let author, author.client != nil, author.user != zone.owner else { return nil }
     return author.user
   }
 
-  /// What a change means for its zone as a subject.
+  /// The verb that the entry of the change's zone gets from the change.
   var zoneVerb: FeedMutation.Verb {
     switch event {
     case .record: .updated

@@ -6,7 +6,7 @@ extension Partition {
       || fanOuts.isDirty || badges.isDirty || expiries.isDirty
   }
 
-  /// Entries that the next cut brings into feeds, at most.
+  /// An upper bound of the entries that the next cut brings into feeds.
   package var uncut: Int { feeds.entries }
 
   /// Takes everything not yet in a cut, at one moment. The caller keeps the cut until it is durable
@@ -28,7 +28,7 @@ extension Partition {
     return cut
   }
 
-  /// The last cut is durable: lanes that waited for it are evaluated.
+  /// The last cut is durable, so the lanes that waited for this cut are evaluated.
   package mutating func folded(at now: Instant) -> [ReadyLane] {
     progress.folded = progress.cut
     devices.folded(to: folded, ledger: &ledger)

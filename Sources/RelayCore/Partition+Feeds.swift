@@ -39,8 +39,8 @@ extension Partition {
         look: look?.info, isHot: step.gap != nil, isUrgent: held.subscription.isUrgent)
       if held.subscription.info.badges { raiseBadges(of: user) }
       offer(match, to: user, change, step)
-      // The fold that writes the notification also removes the subscription. Saving it again
-      // revives it.
+      // The fold that writes the notification also removes the subscription. A later save creates
+      // the subscription anew.
       if held.subscription.firesOnce { removeSubscription(held, of: user, &effects) }
     }
   }
@@ -62,7 +62,7 @@ extension Partition {
 }
 
 extension Subscription {
-  /// The first change that the subscription fires for removes it.
+  /// Whether the first change that fires the subscription also removes it.
   package var firesOnce: Bool {
     if case .query(let rule) = rule { return rule.firesOnce }
     return false
@@ -107,7 +107,8 @@ extension NotificationContent {
     return NotificationDetail(kind: kind, database: database, notification: notification)
   }
 
-  /// For a zone or database subscription, any change in a zone is an update of the zone.
+  /// The verb of the notification's entry: the record's verb for a query subscription, and the
+  /// zone's verb for a zone or database subscription.
   func verb(of change: Change) -> FeedMutation.Verb {
     if case .query(_, let reason, _, _) = kind { return reason.feedVerb }
     return change.zoneVerb
@@ -115,8 +116,9 @@ extension NotificationContent {
 }
 
 extension Subscription {
-  /// What the change's visible alert is about; an alert that pends under the same key is replaced.
-  /// Nil: the subscription shows no alert, and its notifications wake the app in the background.
+  /// The key of the change's visible alert; a pending alert with the same key is replaced. `nil`
+  /// means that the subscription shows no alert, so its notifications wake the app in the
+  /// background.
   func alertKey(for change: Change, limits: Limits) -> AlertKey? {
     guard info.isVisible else { return nil }
     var subject = change.zone.owner.name + "/" + change.zone.name

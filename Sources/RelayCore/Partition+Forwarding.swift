@@ -1,6 +1,6 @@
 extension Partition {
-  /// Puts a change into the outbox for each partition it concerns, with the values that are read
-  /// there. This partition takes its own message at once if there is room.
+  /// Puts a change into the outbox for each of `targets`, with the record values that the target's
+  /// subscriptions read. A message to this partition itself is stepped at once if there is room.
   mutating func forward(
     _ change: Change, to targets: [PartitionID], _ step: Step, _ effects: inout [Effect]
   ) {
@@ -27,7 +27,7 @@ extension Partition {
     return fanOuts.count >= limits.fanOuts && message.isFanOut && mayFanOut(change)
   }
 
-  /// A message of another partition. A repeated message is dropped.
+  /// Steps a message from another partition. A repeated message is dropped.
   mutating func hear(_ forwarded: Forwarded, _ step: Step, _ effects: inout [Effect]) {
     guard messages.hear(forwarded.serial, from: forwarded.source) else { return }
     var step = step

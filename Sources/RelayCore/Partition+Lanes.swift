@@ -6,7 +6,7 @@ package struct ReadyLane: Hashable, Sendable {
   package var isAlert: Bool
   /// The partition's number for the device's user; 0 over the courier, where users have no shares.
   package var user = 0
-  /// The lane's last attempt failed. The lane was served before, so it waits apart from fresh work.
+  /// Whether the lane's last attempt failed. Such lanes wait apart from lanes with fresh work.
   package var isRetry = false
 
   var isOverCourier: Bool { route.transport == .courier }
@@ -70,8 +70,8 @@ extension Partition {
     }
   }
 
-  /// The route has another provider now, so its lanes do not rest for the earlier one. Lanes in the
-  /// route's queue stay there; its other lanes do not wait for the provider.
+  /// The route has another provider now, so lanes that rest because of the earlier provider are
+  /// evaluated again. Lanes in the route's queue stay in the queue.
   package mutating func renew(_ renewed: RouteKey, at now: Instant) {
     for device in devices.counts.resting.sorted() where route(of: device) == renewed {
       devices[device].lane.renewed(at: now)
@@ -95,8 +95,8 @@ extension Partition {
       topic: slot.address.topic)
   }
 
-  /// A device was served a page, or presented a token or a wake. Only this changes what the device
-  /// is known to have, because a push may be lost on its way.
+  /// A device was served a page, presented a token or acknowledged a wake. Only these inputs change
+  /// what the device is known to have, because a push may be lost on its way.
   package mutating func served(
     _ reached: Acknowledged, by key: DeviceKey, at now: Instant? = nil
   ) {
@@ -120,7 +120,7 @@ extension Partition {
     markDirty(device)
   }
 
-  /// A user may not see a zone any more, or the zone has ended. From now on no wake tells of it
+  /// A user may not see a zone any more, or the zone has ended. From now on no wake names the zone
   /// (P9).
   mutating func withdraw(
     _ zone: ZoneID, _ database: Database, of user: Int, _ step: Step, _ effects: inout [Effect]
@@ -129,7 +129,8 @@ extension Partition {
     withdraw(.zone(zone, database), of: user)
   }
 
-  /// Attempts for these devices may tell of what ended. Those that were not sent yet are made anew.
+  /// Takes back the attempts for these devices, because their payloads may name what has ended. An
+  /// attempt that was not sent yet is made anew.
   mutating func recall(_ meant: [Int], _ step: Step, _ effects: inout [Effect]) {
     let attempts = meant.compactMap { device in
       devices[device].attempt.map {
@@ -149,7 +150,7 @@ extension Partition {
   }
 }
 
-/// What a device has proved to know.
+/// What a device has proved to have received.
 package enum Acknowledged: Hashable, Sendable {
   case notifications(Position)
   case zone(ZoneID, Database, Position)

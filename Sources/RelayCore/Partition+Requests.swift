@@ -33,8 +33,9 @@ extension Partition {
     return (.registered(request.client), .settled)
   }
 
-  /// Removes retired registrations of a user who registers a device. Retired registrations are kept
-  /// for a while so that the user can see the reason; if there is no room, the oldest go earlier.
+  /// Removes lapsed and retired registrations of a user who registers a device. The relay keeps
+  /// them for `Limits.retiredFor`, so that the user can see the reason. If there is no room for the
+  /// new device, the oldest lapsed ones and then the oldest retired ones are removed earlier.
   private mutating func collectRetired(
     of user: Int, at now: Instant, _ effects: inout [Effect]
   ) {
@@ -93,7 +94,7 @@ extension Partition {
 
   /// A device that is retired already keeps its time and reason, which the app's servers were told.
   ///
-  /// - Parameter since: the provider's own time, if it told one.
+  /// - Parameter since: the provider's own time, if the provider gave one.
   mutating func retire(
     _ device: Int, because reason: String, since: Instant?, at now: Instant,
     _ effects: inout [Effect]
@@ -107,7 +108,7 @@ extension Partition {
     effects.append(.dirtied(.devices(owner.scope, owner.user)))
   }
 
-  /// Saves and deletes subscriptions, item by item, in the order asked.
+  /// Saves and deletes subscriptions, item by item, in the order of the request.
   mutating func modify(
     _ request: SubscriptionsRequest, _ step: Step, _ effects: inout [Effect]
   ) -> (Answer, Answer.Moment) {

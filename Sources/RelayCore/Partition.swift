@@ -1,8 +1,8 @@
 /// A share of the users, chosen by a hash, with all that is theirs: one machine over one journal.
 ///
 /// `step` takes the facts in journal order, and only `step` changes what feeds show; the other
-/// inputs change lanes. Deterministic: the same tables, facts and instants give the same effects,
-/// byte for byte, so recovery is replay.
+/// inputs change lanes. A partition is deterministic: the same tables, facts and instants give the
+/// same effects, byte for byte, so recovery is a replay.
 package struct Partition: Sendable {
   package let id: PartitionID
   let limits: Limits
@@ -46,7 +46,8 @@ package struct Partition: Sendable {
     self.init(PartitionTables(id: id), limits: limits, policy: policy)
   }
 
-  /// From the tables; the journal's tail is stepped next, then `recovered` is called once.
+  /// Creates a partition from its tables. The caller then steps the journal's tail, and calls
+  /// `Relay.recovered` once.
   package init(_ tables: PartitionTables, limits: Limits, policy: WakePolicy) {
     (id, self.limits, self.policy) = (tables.id, limits, policy)
     let cursor = tables.cursor
@@ -59,7 +60,7 @@ package struct Partition: Sendable {
     load(tables)
   }
 
-  /// Takes new rules. Every lane is evaluated anew in the course of `markOutdated`.
+  /// Takes new rules. Later calls of `markOutdated` have every lane evaluated anew.
   package mutating func reconfigure(_ policy: WakePolicy, at now: Instant) {
     let before = self.policy.smearing
     self.policy = policy
@@ -70,7 +71,7 @@ package struct Partition: Sendable {
   /// Steps the next fact of the journal.
   ///
   /// - Parameters:
-  ///   - at: the instant it was journalled with.
+  ///   - at: the instant with which the fact was journalled.
   ///   - effects: the fact's effects are appended, including its answer.
   package mutating func step(
     _ fact: Fact, ordinal: Ordinal, at now: Instant, into effects: inout [Effect]
@@ -90,7 +91,8 @@ package struct Partition: Sendable {
   struct Step {
     var ordinal: Ordinal
     var at: Instant
-    /// Of a hot change: microseconds between the wakes it makes in this partition.
+    /// For a hot change, the microseconds between the wakes that the change causes in this
+    /// partition.
     var gap: Int64?
     /// The fact of another partition that caused this one. The request behind that fact is answered
     /// only after this fact.

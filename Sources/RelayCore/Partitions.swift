@@ -29,8 +29,8 @@ struct Partitions: ~Copyable, @unchecked Sendable {
     return question(&first[index])
   }
 
-  /// For changing a partition, or reading a property of it. To call a method that only reads, use
-  /// `ask`, because the compiler copies the partition before such a call.
+  /// Gives access to a partition in place, to change it or to read a property. To call a method
+  /// that only reads, use `ask`, because the compiler copies the partition before such a call.
   subscript(index: Int) -> Partition {
     unsafeAddress {
       precondition(indices.contains(index), "no such partition")

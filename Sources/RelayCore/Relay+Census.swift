@@ -1,7 +1,7 @@
 import OrderedCollections
 
-/// How many lanes are in each state, for `status`. Its cost does not grow with the number of
-/// devices; only lanes that wait in a smear are visited one by one.
+/// How many lanes are in each state, for `status`. The cost of a census does not grow with the
+/// number of devices; only lanes that wait in a smear are visited one by one.
 package struct Census: Hashable, Sendable {
   package var idle = 0
   package var gathering = 0
@@ -11,16 +11,18 @@ package struct Census: Hashable, Sendable {
   package var watching = 0
   package var retired = 0
   package var fanOuts = 0
-  /// Zones, the default ones included, of which a producer's numbers are missing for too long.
+  /// Zones, the default ones included, of which a producer's numbers have been missing for too
+  /// long.
   package var zonesWithGap = 0
   package var oldestFanOut: Instant?
   package var oldestPending: Instant?
-  /// Registrations, and remembered event ids.
+  /// All registrations, retired ones included; `remembered` counts the remembered event ids.
   package var devices = 0
   package var remembered = 0
   package var oldestRemembered: Instant?
   package var isRestoreProven = false
-  /// Lanes that wait for their slot in a smear; how often a smear's slots had reached `longest`.
+  /// Lanes that wait for their slot in a smear; `hurried` counts how often a smear's slots reached
+  /// its longest time.
   package var smeared = 0
   package var hurried: Int64 = 0
 

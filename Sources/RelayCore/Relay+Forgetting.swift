@@ -32,7 +32,8 @@ extension Relay {
     var next = [Int](repeating: 0, count: partitions.count)
     var oldest = Heap<Candidate>()
     for index in partitions.indices {
-      // Late by 1/24 of `rememberedFor`, so that a quiet partition gets no fact for each single id.
+      // Ids that are too old are forgotten 1/24 of `rememberedFor` later, so that a quiet partition
+      // does not get one fact for each id.
       if let first = partitions[index].ids.oldest, excess > 0 || isLongOver(first, at: now) {
         oldest.insert(Candidate(at: first.at, partition: index))
       }

@@ -97,7 +97,7 @@ extension Relay {
     let scope: Scope
     let database: Database
     let zone: ZoneID
-    /// The record's type; nil: the change is not about a record.
+    /// The record's type; `nil` means that the change is not about a record.
     let type: String?
     let endsZone: Bool
     let isOfShare: Bool
@@ -122,13 +122,14 @@ extension Relay {
   /// The audiences of one request's changes.
   private typealias Audiences = [AudienceKey: Audience]
 
-  /// Room for changes, or why there is none.
+  /// The room that changes need, or the reason why there is none.
   package enum Room: Hashable, Sendable {
     case free(ForwardNeed)
     case full(NoRoom)
   }
 
-  /// Stops at the first change that has no room, so that a refusal costs little.
+  /// The room that the changes need. The search ends at the first change that has no room, so that
+  /// a refusal costs little.
   ///
   /// - Parameter reserved: what accepted facts need that are not stepped yet.
   package func room(for facts: some Sequence<Fact>, besides reserved: ForwardNeed) -> Room {
@@ -146,7 +147,7 @@ extension Relay {
     return .free(need)
   }
 
-  /// Why changes with this need are not taken now; nil: there is room.
+  /// Why changes with this need are not taken now; `nil` means that there is room.
   ///
   /// A need above the bound is taken while nothing else is on its way, so that no request is
   /// refused for ever.

@@ -1,7 +1,8 @@
 /// The whole relay's decisions: its partitions and its routes. One instance exists, and the
 /// coordinator owns it.
 ///
-/// Inputs are facts that are already durable, and answers from outside; outputs are effects.
+/// The inputs are facts that are already durable, and events from outside such as a provider's
+/// verdict. The outputs are effects.
 package struct Relay: ~Copyable {
   var partitions: Partitions
   /// Messages that are not yet in the journals of their target partitions.
@@ -252,7 +253,7 @@ package struct Relay: ~Copyable {
       effects.append(.journal(partitions[index].id, .tick))
     }
     var isAsked = true
-    // A lane that had nothing to tell in its turn is evaluated once more for what it waits for.
+    // A lane whose turn made no push is evaluated once more, to find what the lane waits for now.
     while isAsked {
       for index in partitions.indices { offer(partitions[index].ready(at: now)) }
       isAsked = false

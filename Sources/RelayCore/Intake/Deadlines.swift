@@ -4,7 +4,8 @@ import HeapModule
 /// n waiting zones, because producers decide how many zones wait.
 struct Deadlines: Sendable {
   private var byZone: [ZoneKey: Instant] = [:]
-  /// Also holds deadlines that a zone no longer has; they are dropped when they come first.
+  /// The heap also holds deadlines that no zone has any more; `settle` drops them when they come
+  /// first.
   private var heap = Heap<Item>()
 
   private struct Item: Comparable {

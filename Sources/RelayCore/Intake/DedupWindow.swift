@@ -4,13 +4,13 @@ package struct DedupWindow: Sendable {
   /// The most ids that one step forgets: after a quiet day millions may be too old.
   static let forgottenAtOnce = 4_096
 
-  /// Divided by the hash's last byte. One set of millions stops the loop for half a second while it
-  /// grows.
+  /// The remembered hashes, in one set for each value of a hash's last byte. A single set of
+  /// millions would stop the loop for half a second while the set grows.
   private var known = [Set<UInt64>](repeating: [], count: 256)
   private var order = RememberedQueue()
-  /// A `forget` fact is on its way into the journal.
+  /// Whether a `forget` fact is on its way into the journal.
   private(set) var isForgetAsked = false
-  /// Ids remembered since the last cut, and the last fact whose ids are all forgotten.
+  /// Ids remembered since the last cut; `forgotten` is the last fact whose ids are all forgotten.
   private var written: [Remembered] = []
   private var forgotten = Ordinal.zero
 
@@ -36,7 +36,7 @@ package struct DedupWindow: Sendable {
     return true
   }
 
-  /// Takes over a row of the tables; nothing is written back.
+  /// Takes over a row of the tables, which no cut writes back.
   ///
   /// - Returns: false if the id is remembered already.
   @discardableResult

@@ -1,10 +1,10 @@
 /// The producer's numbers: which changes come late, and which are missing.
 extension Partition {
-  /// Takes the number of a change. A change without one costs nothing; the next one costs one
-  /// lookup.
+  /// Takes the number of a change. A change without a number costs nothing, and the next number of
+  /// a number space costs one lookup.
   ///
-  /// - Returns: false if a higher number has settled the same subject, so that this change has no
-  ///   effect.
+  /// - Returns: false if this change has no effect, because a higher number has settled the same
+  ///   subject, or because the change is from before the end of the zone's earlier life.
   mutating func hear(numberOf change: Change, _ step: Step, _ effects: inout [Effect]) -> Bool {
     guard let number = change.sequence else { return true }
     let key = change.zoneKey
@@ -21,7 +21,8 @@ extension Partition {
       number: change.sequence ?? 0, at: step.at, limits: limits)
   }
 
-  /// Time has passed for all zones. A tick is a fact, because pages show the consequences.
+  /// Steps a tick: finds the zones whose numbers have been missing for too long. A tick is a fact,
+  /// because pages show the gap.
   mutating func tick(_ step: Step, _ effects: inout [Effect]) {
     for (key, outcome) in sequences.tick(at: step.at, limits: limits) {
       show(outcome, in: key, &effects)

@@ -30,14 +30,15 @@ package struct SequenceSpace: Hashable, Sendable {
   }
 }
 
-/// The number space of a change that ended its zone's life. A number that was missing then may
-/// still come, and its change is dropped. Later numbers continue from here. The space is forgotten
-/// after `Limits.missingFor`, so that deleted zones leave nothing behind.
+/// The number space of a change that ended its zone's life. The change of a number that was missing
+/// at the end may still come, and is then dropped. Higher numbers continue the space. The space is
+/// forgotten after `Limits.missingFor`, so that deleted zones leave nothing behind.
 package struct Outlived: Hashable, Sendable {
   package var origin: UInt64
   /// The number of the change that ended the zone's life.
   package var end: Int64
-  /// The highest number known then; it may be above `end`, because the end may come late.
+  /// The highest number known when the life ended. It may be above `end`, because the change that
+  /// ended the life may come late.
   package var highest: Int64
   package var holes: SequenceGaps
   package var since: Instant

@@ -9,14 +9,16 @@
 package struct SequenceTracker: Hashable, Sendable {
   package enum Gap: UInt8, Hashable, Sendable {
     case none = 1
-    /// Numbers are missing for longer than `Limits.gapAfter`. The gap ends when they come.
+    /// Numbers have been missing for longer than `Limits.gapAfter`. The gap ends when these numbers
+    /// come.
     case open
     /// Holes were given up, because they were too many or too old. The gap ends with the zone's
     /// life.
     case permanent
   }
 
-  /// Ordered by their last number's arrival, newest last; at most `Limits.sourcesPerZone`.
+  /// The number spaces, ordered by the arrival of their last number, the newest last; at most
+  /// `Limits.sourcesPerZone`.
   package var spaces: [SequenceSpace]
   package var gap: Gap
   package var outlived: Outlived?
@@ -31,9 +33,10 @@ package struct SequenceTracker: Hashable, Sendable {
 
   /// The effect of a number's arrival, or of a tick.
   package struct Outcome: Hashable, Sendable {
-    /// False: a higher number has settled the change's subject, so the change has no effect.
+    /// Whether the change has an effect; `false` means that a higher number has settled its
+    /// subject, or that it is from before the end of the zone's earlier life.
     package var applies = true
-    /// Whether the zone has a gap; nil: this did not change.
+    /// Whether the zone has a gap; `nil` means that this did not change.
     package var gap: Bool?
     /// When `tick` should be called; `.never` if no call is needed.
     package var deadline = Instant.never
@@ -52,7 +55,8 @@ package struct SequenceTracker: Hashable, Sendable {
     return outcome(since: had, applies: applies, limits)
   }
 
-  /// Time has passed.
+  /// Steps a tick: forgets numbers that have been missing for too long, and finds whether the zone
+  /// has a gap now.
   package mutating func tick(at now: Instant, limits: Limits) -> Outcome {
     let had = gap
     forget(at: now, limits)
@@ -60,10 +64,11 @@ package struct SequenceTracker: Hashable, Sendable {
     return outcome(since: had, applies: true, limits)
   }
 
-  /// The zone's life ended, and its missing numbers are no longer waited for.
+  /// The zone's life ended, so the tracker no longer waits for its missing numbers.
   ///
-  /// - Parameter origin: the number space of the change that ended it; nil: it had no number. The
-  ///   space continues, and late changes from before the end must not begin a new life of the zone.
+  /// - Parameter origin: the number space of the change that ended the life; `nil` means that the
+  ///   change had no number. The space continues, and late changes from before the end must not
+  ///   begin a new life of the zone.
   package mutating func end(
     by origin: UInt64?, number: Int64, at now: Instant, limits: Limits
   ) {

@@ -4,14 +4,15 @@ import OrderedCollections
 struct ZoneSequences: Sendable {
   private var trackers: [ZoneKey: SequenceTracker] = [:]
   private var deadlines = Deadlines()
-  /// A tick is on its way into the journal.
+  /// Whether a tick is on its way into the journal.
   private var isTickAsked = false
   private var written: OrderedSet<ZoneKey> = []
   private(set) var zonesWithGap = 0
 
   var isDirty: Bool { !written.isEmpty }
 
-  /// When the first zone needs a tick; nil: none does, or a tick is on its way.
+  /// When the first zone needs a tick; `nil` means that no zone needs one, or that a tick is on its
+  /// way into the journal.
   var nextTick: Instant? { deadlines.first < .never && !isTickAsked ? deadlines.first : nil }
 
   /// The number of a change whose id is not remembered has arrived.
@@ -25,7 +26,7 @@ struct ZoneSequences: Sendable {
     return outcome
   }
 
-  /// The zone's life ended, and its gap with it.
+  /// The zone's life ended, so its gap ends too.
   mutating func end(
     _ key: ZoneKey, by origin: UInt64?, number: Int64, at now: Instant, limits: Limits
   ) {
@@ -37,7 +38,7 @@ struct ZoneSequences: Sendable {
     deadlines.set(known.deadline(limits), for: key)
   }
 
-  /// Time has passed for all zones.
+  /// Steps a tick for all zones whose deadline has come.
   ///
   /// - Returns: the effects, in the order of the zones' names.
   mutating func tick(at now: Instant, limits: Limits) -> [(ZoneKey, SequenceTracker.Outcome)] {
@@ -52,7 +53,8 @@ struct ZoneSequences: Sendable {
     return outcomes
   }
 
-  /// Whether a tick should be journalled. True once for each tick, and again after a crash.
+  /// Whether the caller should journal a tick. The result is true once for each tick, and again
+  /// after a crash.
   mutating func isTickDue(at now: Instant) -> Bool {
     guard deadlines.first <= now, !isTickAsked else { return false }
     isTickAsked = true

@@ -3,14 +3,14 @@
 /// it.
 struct ChangeReading {
   let change: Change
-  /// Nil: the change is about a zone.
+  /// The changed record; `nil` means that the change is about a zone or a participant.
   let record: RecordChange?
   /// The cost of comparisons so far: one for each subscription, filter, member and word examined. A
-  /// fan-out ends a slice by it.
+  /// fan-out ends a slice when this cost reaches a bound.
   private(set) var work = 0
   /// The cost of reading the record's lists and texts so far; bounded by the record.
   private(set) var read = 0
-  /// By the field's index in the record.
+  /// The lists prepared so far, by the index of their field in the record.
   private var lists: [Int: ListReading] = [:]
   private var words: [Int: Set<SearchWords.Word>?] = [:]
 
@@ -27,7 +27,7 @@ struct ChangeReading {
 
   mutating func spend(_ operations: Int) { work += operations }
 
-  /// The value of the field; nil: the record has no such field.
+  /// The value of the field; `nil` means that the record has no such field.
   ///
   /// - Parameter filter: the filter's value decides whether record and user names are strings or
   ///   references.
@@ -51,10 +51,11 @@ struct ChangeReading {
     return Found(value: .reference(recordName: name, zone: nil), place: nil)
   }
 
-  /// Passes the field's list to `body`; nil: it is no list, or its members have another type.
+  /// Passes the field's list to `body`. The result is `nil` if the value is no list, or if the
+  /// list's members have another type than `kind`.
   ///
   /// - Parameters:
-  ///   - kind: the type that the filter searches for; nil: values of several types.
+  ///   - kind: the type that the filter searches for; `nil` means values of several types.
   ///   - isSane: whether the filter's value has no NaN.
   mutating func look(
     into found: Found, for kind: MemberKind?, _ isSane: Bool, _ body: (ListReading) -> Bool
@@ -91,7 +92,8 @@ struct ChangeReading {
     return list
   }
 
-  /// Words of a text or a list of texts; `self` means all texts of the record. Nil: it is no text.
+  /// The words of a field that is a text or a list of texts; `self` means all texts of the record.
+  /// The result is `nil` if there is no text.
   mutating func words(of field: String) -> Set<SearchWords.Word>? {
     guard let record else { return nil }
     let isWhole = field == QueryRule.Filter.wholeRecord
@@ -107,7 +109,7 @@ struct ChangeReading {
     return isText ? found : nil
   }
 
-  /// - Returns: false if the value is no text.
+  /// - Returns: false if the value is neither a text nor a list of texts.
   private mutating func addWords(
     of value: FieldValue, to words: inout Set<SearchWords.Word>
   ) -> Bool {

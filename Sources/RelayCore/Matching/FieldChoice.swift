@@ -1,5 +1,5 @@
-/// One change as each of several partitions needs it. Its record is read once for all partitions;
-/// partitions that want the same fields share one copy.
+/// Makes copies of one change for several partitions, each copy with only the fields that the
+/// partition reads. Consecutive partitions that read the same fields share one copy.
 struct FieldChoice {
   private let change: Change
   private let record: RecordChange?

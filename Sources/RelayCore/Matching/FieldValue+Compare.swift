@@ -1,5 +1,5 @@
-/// How values compare. Texts compare by their code points, as they are spelt. Nil everywhere means
-/// that two values are not comparable: they have different types, or one is NaN.
+/// How values compare. Texts compare by their code points. A result of `nil` means that two values
+/// are not comparable: they have different types, or one is NaN.
 extension FieldValue {
   /// Equality of two values of one type.
   ///
@@ -19,7 +19,8 @@ extension FieldValue {
     return .reference(recordName: name, zone: Self.target(named, from: zone))
   }
 
-  /// A missing zone is the record's own; a missing owner is the record's zone's owner.
+  /// The zone that a reference points into. A reference without a zone points into the record's own
+  /// zone; a zone without an owner belongs to the owner of the record's zone.
   private static func target(_ named: ZoneID?, from zone: ZoneID) -> ZoneID {
     guard let named else { return zone }
     return named.owner.name.isEmpty ? ZoneID(name: named.name, owner: zone.owner) : named
@@ -38,7 +39,7 @@ extension FieldValue {
     }
   }
 
-  /// False for values that are no text.
+  /// Whether the value is a text that begins with `start`.
   func begins(with start: String) -> Bool {
     text.map { ByteOrdered.begins($0, with: start) } ?? false
   }
@@ -64,8 +65,8 @@ extension FieldValue {
 }
 
 extension FieldValue {
-  /// Compares texts as they are spelt. Swift's `==` would merge two spellings of a text, and can
-  /// take long to compare them.
+  /// Compares texts byte by byte. Swift's `==` for texts would treat two Unicode spellings of a
+  /// text as equal, and can take long.
   package static func == (left: FieldValue, right: FieldValue) -> Bool {
     switch (left, right) {
     case (.string(let left), .string(let right)): ByteOrdered.areSame(left, right)

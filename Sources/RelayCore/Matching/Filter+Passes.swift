@@ -20,7 +20,7 @@ extension QueryRule.Filter {
     return isAll
   }
 
-  /// The comparator's result without its negation; nil: the types are not comparable.
+  /// The comparator's result without its negation; `nil` means that the types are not comparable.
   private func holds(_ reading: inout ChangeReading) -> Bool? {
     guard let found = reading.field(field, for: self) else { return nil }
     switch comparator {

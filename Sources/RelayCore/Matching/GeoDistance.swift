@@ -7,7 +7,7 @@ enum GeoDistance {
   /// (beyond the poles, more than half way round, NaN) are near no location.
   ///
   /// Haversines are compared. They are exact at short distances, where it matters, and need no
-  /// inverse function. The date line and the poles are no special cases for them.
+  /// inverse function. The date line and the poles are no special cases for haversines.
   static func isNear(
     _ left: (latitude: Double, longitude: Double), _ right: (latitude: Double, longitude: Double),
     distance: Double
@@ -33,14 +33,14 @@ enum GeoDistance {
 
   private static func radians(_ degrees: Double) -> Double { degrees * (.pi / 180) }
 
-  /// Exact to a few units in the last place for angles of some turns. The standard library has no
-  /// trigonometry, and the core imports nothing else.
+  /// The sine of an angle in radians, exact to a few units in the last place for angles of some
+  /// turns. The standard library has no trigonometry, and the core imports no other library for it.
   static func sine(_ angle: Double) -> Double { quarter(angle, 0) }
   static func cosine(_ angle: Double) -> Double { quarter(angle, 1) }
 
   /// The sine of `angle` + `shift` quarter turns. The angle is reduced to at most half a quarter
-  /// turn from zero. π/2 is subtracted in two parts, so that no precision is lost next to its
-  /// multiples.
+  /// turn from zero. π/2 is subtracted in two parts, so that no precision is lost near the
+  /// multiples of π/2.
   private static func quarter(_ angle: Double, _ shift: Int) -> Double {
     let turns = (angle * (2 / .pi)).rounded()
     let rest = (angle - turns * 0x1.921f_b544p0) - turns * 0x1.0b46_11a6_2633_1p-34
@@ -52,7 +52,7 @@ enum GeoDistance {
     }
   }
 
-  /// Taylor series of eight terms: at π/4 the first one left out is below 10⁻¹⁶.
+  /// A Taylor series of eight terms: at π/4 the first term left out is below 10⁻¹⁶.
   private static func smallSine(_ angle: Double) -> Double { angle * series(angle, 1) }
   private static func smallCosine(_ angle: Double) -> Double { series(angle, -1) }
 

@@ -1,5 +1,5 @@
-/// What the query subscriptions of one partition read in records of one type. The interest decides
-/// which values a forwarded change must carry.
+/// The fields that the query subscriptions of one partition read in records of one type. The
+/// interest decides which values a forwarded change must carry.
 package struct Interest: Hashable, Sendable {
   /// A record type in a database, `public` or `shared`.
   package struct Key: Hashable, Comparable, Sendable {
@@ -34,7 +34,8 @@ package struct Interest: Hashable, Sendable {
   }
 
   package enum Fields: Hashable, Sendable {
-    /// No subscription is left: changes are not forwarded there.
+    /// No subscription is left. Public changes are not forwarded to the partition, and changes of
+    /// shared zones are forwarded without values.
     case ended
     /// The fields with these names, in order; the list may be empty.
     case named([String])
@@ -42,7 +43,8 @@ package struct Interest: Hashable, Sendable {
     case all
   }
 
-  /// The most names in one list, and their bytes; above either, the whole record is sent.
+  /// The most names in one list. Above this number, or above `nameBytesMax` bytes, the whole record
+  /// is sent.
   static let namesMax = 16
   static let nameBytesMax = 512
 }

@@ -1,8 +1,9 @@
-/// A record's list, prepared for filters. Work that costs its whole length is done once for a
-/// change, and only when a filter needs it. Otherwise, with 50,000 members and a thousand
+/// A record's list, prepared for filters. Work that reads the whole list is done once for a change,
+/// and only when a filter needs the result. Otherwise, with 50,000 members and a thousand
 /// subscriptions, each filter would delay all other work by a millisecond.
 final class ListReading {
-  /// Nil: members have several types, or one is NaN; no filter then passes.
+  /// The type of the members; `nil` means that the members have several types or that one is NaN,
+  /// and then no filter passes.
   let kind: MemberKind?
   let members: [FieldValue]
   private let zone: ZoneID
@@ -11,11 +12,12 @@ final class ListReading {
   private var texts: [String]?
   /// How many members filters have examined.
   private(set) var work = 0
-  /// How many members were examined to build sets and sorted texts: the list's length for each, and
-  /// its length times its logarithm for a sort.
+  /// The cost of preparing the list, in members: the list's length for its type and for each set,
+  /// and the length times its logarithm for a sort.
   private(set) var read: Int
 
-  /// Up to this length it is cheaper to examine all members.
+  /// A list of at most this length is searched member by member, which is cheaper than building a
+  /// set.
   private static let few = 16
 
   init(_ members: [FieldValue], in zone: ZoneID) {
@@ -73,18 +75,19 @@ final class ListReading {
       if ByteOrdered.precedes(texts[middle], start) { low = middle + 1 } else { high = middle }
       work += 1
     }
-    // In the order of code points, all texts that begin with `start` follow it directly.
+    // In the order of code points, the texts that begin with `start` come directly after all texts
+    // that precede `start`.
     return low < texts.count && ByteOrdered.begins(texts[low], with: start)
   }
 }
 
 /// The type of a list's members.
 enum MemberKind: Hashable, Sendable {
-  /// An empty list is of every type.
+  /// The list is empty, so it counts as a list of every type.
   case any
   case only(FieldValue.Kind)
 
-  /// Nil: members have several types, or one of them is NaN.
+  /// The result is `nil` if the members have several types, or if one of them is NaN.
   init?(_ members: [FieldValue]) {
     guard let first = members.first else {
       self = .any

@@ -7,7 +7,7 @@ struct PostingList: Sendable {
     let held: SubscriptionIndex.Held
   }
 
-  /// 24 bytes an item: a full piece moves 6 KB.
+  /// The most items in a piece. An item takes 24 bytes, so an insertion moves at most 6 KB.
   static let pieceMax = 256
 
   /// No piece is empty.
@@ -23,8 +23,8 @@ struct PostingList: Sendable {
     if pieces[piece].count < Self.pieceMax {
       pieces[piece].insert(item, at: place)
     } else if place == Self.pieceMax, piece == pieces.count - 1 {
-      // Serials rise, so a new item usually goes to the end. The item starts a new piece there, and
-      // full pieces stay full.
+      // Serials rise, so a new item usually goes to the end of the list. A new item at the end
+      // starts a new piece, so that full pieces stay full.
       pieces.append([item])
     } else {
       split(piece)
@@ -48,8 +48,8 @@ struct PostingList: Sendable {
     pieces.insert(upper, at: piece + 1)
   }
 
-  /// Compares the numbers of pieces, then the first serials; the result is the same in every
-  /// replay.
+  /// Compares how many pieces the lists have, then the lists' first serials; the result is the same
+  /// in every replay.
   static func isShorter(_ left: PostingList, _ right: PostingList) -> Bool {
     guard left.pieces.count == right.pieces.count else {
       return left.pieces.count < right.pieces.count
@@ -96,7 +96,7 @@ struct PostingList: Sendable {
   func walk(after cursor: Position) -> Walk { Walk(self, after: cursor) }
 
   struct Walk {
-    /// Nil: no item is left.
+    /// The current item; `nil` means that no item is left.
     private(set) var item: Item?
     private let list: PostingList
     private var piece: Int

@@ -1,7 +1,7 @@
 import HeapModule
 
-/// Merges several lists in order of serial, each serial once. A record may match as many lists as
-/// it has values; each item costs the logarithm of the number of lists.
+/// Merges several lists in order of serial, and returns each serial once. A record may match as
+/// many lists as it has values; the cost of each item is the logarithm of the number of lists.
 struct PostingMerge {
   private var walks: [PostingList.Walk]
   private var heads: Heap<Head>

@@ -60,7 +60,7 @@ struct Postings: Sendable {
       return
     }
     reading.look(intoListAt: field) { list in
-      // A list of mixed types or with NaN fires none of them.
+      // A list of mixed types or with NaN fires none of the subscriptions.
       guard list.kind != nil else { return }
       guard lists.count >= list.members.count else {
         for (anchor, held) in lists where list.hasMember(indexedAs: anchor) { found.append(held) }
@@ -79,7 +79,8 @@ struct Postings: Sendable {
 struct Anchor {
   struct Place: Hashable, Sendable {
     let field: String
-    /// True: the value is a member of the field's list. False: it is the field's value.
+    /// Whether the value is a member of the field's list; `false` means that it is the field's own
+    /// value.
     let isMember: Bool
 
     static func == (left: Place, right: Place) -> Bool {
@@ -91,10 +92,12 @@ struct Anchor {
   /// The record must have one of these values.
   let values: [FieldValue]
 
-  /// A subscription is listed under each of its values; above this many, examining it is cheaper.
+  /// The most values under which a subscription is listed. With more values, it is cheaper to
+  /// examine the subscription for every record of the type.
   private static let valuesMax = 16
 
-  /// Nil: no filter has such a value, and every record of the type must be examined.
+  /// The result is `nil` if no filter has such a value. The subscription is then examined for every
+  /// record of the type.
   init?(_ rule: QueryRule) {
     var best: Anchor?
     for filter in rule.filters {
@@ -126,7 +129,8 @@ struct Anchor {
     }
     let isMember = filter.comparator != .equals && filter.comparator != .in
     place = Place(field: filter.field, isMember: isMember)
-    // In the order of the filter, each value once, so that a subscription is in a list only once.
+    // The values keep the order of the filter, and each is kept once, so that a subscription is in
+    // a list only once.
     var seen: Set<FieldValue> = []
     let isSystem = filter.systemField != nil
     self.values = values.map { isSystem ? $0.anchor.nameOnly : $0.anchor }

@@ -21,8 +21,8 @@ enum SearchWords {
     func hash(into hasher: inout Hasher) { hasher.combine(hash) }
   }
 
-  /// A longer run is not a word: filters refuse it, and Swift takes long to compare a letter with
-  /// thousands of marks.
+  /// The most bytes of a word. A longer run of letters is not a word, because Swift takes long to
+  /// compare a letter with thousands of marks.
   static let wordBytesMax = 255
 
   /// Adds a text's words, each once.

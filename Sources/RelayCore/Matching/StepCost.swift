@@ -1,6 +1,7 @@
-/// The cost of a step's other parts, in units of one examined subscription, roughly as measured.
+/// The cost of the parts of a step other than matching, in units of one examined subscription. The
+/// numbers are rough measurements.
 enum StepCost {
-  /// Any fact: its feeds, ids and rows.
+  /// The cost of any fact: its feeds, ids and rows.
   static let fact = 64
   /// One subscription saved or deleted.
   static let operation = 64

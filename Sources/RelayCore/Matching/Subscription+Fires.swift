@@ -1,11 +1,11 @@
 extension Subscription {
-  /// Whether a change, already known to be in this subscription's database, fires it.
+  /// Whether a change fires this subscription. The change must be in the subscription's database.
   package func fires(for change: Change) -> Bool {
     var reading = ChangeReading(change)
     return fires(for: &reading)
   }
 
-  /// The same with a prepared change, which many subscriptions share.
+  /// Whether a prepared change, which many subscriptions share, fires this subscription.
   func fires(for reading: inout ChangeReading) -> Bool {
     reading.spend(1)
     switch rule {
@@ -13,7 +13,7 @@ extension Subscription {
     case .zone(let zone, let recordType):
       return zone == reading.change.zone && Self.concerns(reading, recordType: recordType)
     case .database(let recordType):
-      // The default zone has no sync semantics: its changes do not fire.
+      // Clients cannot sync the default zone, so its changes fire no database subscription.
       return !reading.change.zone.isDefault && Self.concerns(reading, recordType: recordType)
     }
   }
@@ -24,8 +24,8 @@ extension Subscription {
     return ByteOrdered.areSame(record.type, recordType)
   }
 
-  /// Whether both have the same database and rule. The id and the appearance of notifications do
-  /// not count (15/2032).
+  /// Whether the two subscriptions have the same database and rule. Their ids and the appearance of
+  /// their notifications do not count (CloudKit error 15/2032).
   package func isDuplicate(of other: Subscription) -> Bool {
     database == other.database && rule == other.rule
   }

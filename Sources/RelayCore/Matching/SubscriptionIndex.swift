@@ -1,7 +1,7 @@
 import OrderedCollections
 
-/// All subscriptions of a partition. A change examines only subscriptions that can fire: a user's
-/// own by owner, public ones by record type and by a value that a filter requires.
+/// All subscriptions of a partition. For a change, the index examines only subscriptions that can
+/// fire: those of one user, or public ones by record type and by a value that a filter requires.
 ///
 /// Subscriptions fire in the order of their serials, which a replay reproduces.
 package struct SubscriptionIndex: Sendable {
@@ -10,7 +10,7 @@ package struct SubscriptionIndex: Sendable {
   package final class Held: Hashable, Sendable {
     package let serial: Position
     package let subscription: Subscription
-    /// Equal for equal rules, so that most different rules are distinguished without a full
+    /// A hash of the rule, so that most different rules are distinguished without a full
     /// comparison.
     let ruleHash: Int
 
@@ -36,18 +36,19 @@ package struct SubscriptionIndex: Sendable {
   /// Public subscriptions that fire, in order of serial.
   package struct Page: Hashable, Sendable {
     package var hits: [Hit] = []
-    /// Where the next call continues; nil: no further subscription fires.
+    /// The position after which the next call continues; `nil` means that no further subscription
+    /// fires.
     package var next: Position?
     /// The cost of the search.
     package var work = 0
   }
 
-  /// By user; each list in order of serial.
+  /// The subscriptions of each user, in order of serial; indexed by the user's number.
   private var held: [[Held]] = []
-  /// By user: the bytes of its subscriptions, which a limit bounds.
+  /// The bytes of each user's subscriptions, which a limit bounds; indexed by the user's number.
   private var bytes: [Int] = []
   private var postings: [PublicKey: Postings] = [:]
-  /// Rows that the next cut writes; nil: it removes them.
+  /// Rows that the next cut writes; `nil` means that the cut removes the row.
   private var written: OrderedDictionary<SubscriptionKey, SubscriptionRow?> = [:]
 
   private struct PublicKey: Hashable {
@@ -62,7 +63,7 @@ package struct SubscriptionIndex: Sendable {
   /// The bytes of all subscriptions of a user (`Subscription.bytes`).
   package func bytes(of user: Int) -> Int { user < bytes.count ? bytes[user] : 0 }
 
-  /// True if nothing is indexed; for tests.
+  /// Whether the index holds no public subscription and no bytes; for tests.
   var isWithoutPostings: Bool {
     postings.isEmpty && bytes.allSatisfy { $0 == 0 }
   }
@@ -72,8 +73,8 @@ package struct SubscriptionIndex: Sendable {
   }
 
   /// Saves a new subscription, or replaces one with the same serial. The cost does not depend on
-  /// the number of users; it is O(log n) in the user's own subscriptions and those of the record
-  /// type.
+  /// the number of users; it grows with the logarithm of the number of the user's own subscriptions
+  /// and of those to the record type.
   package mutating func save(_ new: Held, of user: Int, in scope: Scope) {
     while held.count <= user {
       held.append([])
@@ -144,8 +145,8 @@ package struct SubscriptionIndex: Sendable {
     return low
   }
 
-  /// A user's own subscriptions that `change` fires, as the user sees it in `database`; only those
-  /// saved before `ordinal`.
+  /// The subscriptions of a user to `database` that `change` fires, among those saved before
+  /// `ordinal`.
   package func matches(
     _ change: Change, in database: Database, of user: Int, before ordinal: Ordinal
   ) -> [Held] {
@@ -153,7 +154,7 @@ package struct SubscriptionIndex: Sendable {
     return matches(&reading, in: database, of: user, before: ordinal)
   }
 
-  /// The same with a prepared change; `reading` counts the cost.
+  /// The subscriptions of a user that a prepared change fires; `reading` counts the cost.
   func matches(
     _ reading: inout ChangeReading, in database: Database, of user: Int, before ordinal: Ordinal
   ) -> [Held] {
@@ -170,10 +171,11 @@ package struct SubscriptionIndex: Sendable {
   }
 
   /// Public subscriptions that a change of a record fires, after `cursor` and saved before
-  /// `ordinal`. At most `limit`; fewer if many were examined that do not fire, so that one call
-  /// takes a bounded time. The cost depends only on the subscriptions examined.
+  /// `ordinal`. Returns at most `limit` of them, and fewer if the call examined many that do not
+  /// fire, so that one call takes a bounded time. The cost depends only on the subscriptions
+  /// examined.
   ///
-  /// - Parameter atLeast: this many are examined at any cost.
+  /// - Parameter atLeast: how many subscriptions the call examines whatever they cost.
   package func publicMatches(
     _ change: Change, after cursor: Position, before ordinal: Ordinal, limit: Int,
     atLeast: Int = 0
@@ -185,7 +187,7 @@ package struct SubscriptionIndex: Sendable {
     return page
   }
 
-  /// The same with a prepared change; `reading` counts the cost.
+  /// Public subscriptions that a prepared change fires; `reading` counts the cost.
   func publicMatches(
     _ reading: inout ChangeReading, after cursor: Position, before ordinal: Ordinal, limit: Int,
     atLeast: Int = 0
@@ -242,7 +244,7 @@ package struct SubscriptionIndex: Sendable {
     return longest.serial(draw)
   }
 
-  /// A slice of 1,000 examines 64,000 subscriptions with one filter each, or fewer with more or
-  /// longer filters: some milliseconds.
+  /// The cost that one call may reach, for each subscription of its `limit`. With a limit of 1,000,
+  /// a call examines 64,000 subscriptions with one filter each, in some milliseconds.
   private static let workPerHit = 128
 }

@@ -1,5 +1,5 @@
-/// Users as small numbers, which index flat arrays. A number is reused when nothing of its user is
-/// left.
+/// Gives each user of a partition a small number, which indexes flat arrays. A number is reused
+/// once the partition holds nothing of its user any more.
 package struct Users: Sendable {
   package struct Key: Hashable, Sendable {
     package var scope: Scope

@@ -16,11 +16,13 @@ package enum Answer: Hashable, Sendable {
     /// The fact's deltas are in the store.
     case folded
     /// The fact is folded, every partition it was forwarded to has stepped it, and every push that
-    /// it recalls has left or can no longer leave. Used for a revocation, a zone's end, a takeover
-    /// of an address, a sign-out, and the first interest in a public database (P9).
+    /// it recalls has left or can no longer leave. Used for a grant, a revocation, a registration,
+    /// a sign-out, and a subscription that reads fields which other partitions do not send yet
+    /// (P9).
     case settled
-    /// The fact is settled, and so is everything that its partition forwarded before it. So a
-    /// repeated request is answered no sooner than the first one.
+    /// The fact is settled, and so is everything that its partition forwarded before it. Used for
+    /// the end of a zone, and for a repeated revocation or end, which must not be answered before
+    /// the first one.
     case caughtUp
 
     package static func < (left: Moment, right: Moment) -> Bool { left.rawValue < right.rawValue }
@@ -33,12 +35,13 @@ package enum SubscriptionAnswer: Hashable, Sendable {
   case refused(SubscriptionID, Refusal)
 }
 
-/// The core refuses a fact. The HTTP error table documents the answer to the client.
+/// The reason why the core refuses a fact. The HTTP error table documents the answer to the client.
 package enum Refusal: Error, Hashable, Sendable {
   case duplicateSubscription(of: SubscriptionID)
   case tooManySubscriptions(max: Int)
   case tooManySubscriptionBytes(max: Int)
-  /// `roomIn`: when the first courier-only address lapses; nil: the user has no such device.
+  /// `roomIn` is the time until the first address at the courier lapses; `nil` means that no device
+  /// of the user has such an address.
   case tooManyDevices(max: Int, roomIn: Span? = nil)
   case tooManyParticipants(max: Int)
   case tooManyReadMarks(max: Int)

@@ -1,7 +1,7 @@
 /// Compares names and texts byte by byte in UTF-8, as the store and its clients do. Swift's own
 /// comparison uses canonical equivalence: it would merge two distinct names whose Unicode spellings
-/// differ (`é` as one scalar, or as two). It can also take long for a text made to be compared
-/// slowly; here a comparison costs at most the length of the shorter text.
+/// differ (`é` as one scalar, or as two). Swift's comparison can also take long for a text that was
+/// made for this purpose; a comparison by bytes costs at most the length of the shorter text.
 package enum ByteOrdered {
   package static func areSame(_ left: String, _ right: String) -> Bool {
     guard left.utf8.count == right.utf8.count else { return false }
@@ -39,7 +39,7 @@ package enum ByteOrdered {
     return left[place] < right[place]
   }
 
-  /// The length of their common prefix in bytes; eight bytes are compared at once.
+  /// The length in bytes of the common prefix of two buffers; eight bytes are compared at once.
   private static func commonBytes(
     _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer
   ) -> Int {

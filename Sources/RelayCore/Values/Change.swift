@@ -1,5 +1,5 @@
 /// What a producer reports: a record or zone created, updated, deleted; a zone shared with or
-/// withdrawn from a user. Parsed at the edge: a `Change` that exists is valid.
+/// withdrawn from a user. Input is checked when it is parsed, so every `Change` is valid.
 package struct Change: Hashable, Sendable {
   package var scope: Scope
   /// The database as the zone's owner sees it: `public` or `private`, never `shared`.
@@ -13,12 +13,14 @@ package struct Change: Hashable, Sendable {
   /// Keyed hash of producer and source, which selects the number space of `sequence`; 0 without a
   /// `sequence`.
   package var origin: UInt64
-  /// Fetches a second that its producer declared it can serve; 0: not declared.
+  /// How many fetches a second the producer declared that it can serve; 0 means that it declared
+  /// none.
   package var fetchCapacity: Int
   /// When the change happened by the producer's clock, for display only. Zero if the producer gave
   /// no time; the journal then has the time of acceptance.
   package var time: Instant
-  /// Equal for every retry and in every partition: a keyed hash of scope, source and id.
+  /// The id of the change's notifications: a keyed hash of scope, source and id, which is the same
+  /// for every retry and in every partition.
   package var notification: Identifier
   /// Keyed hash of producer, source and id, as the deduplication window keeps it.
   package var fingerprint: UInt64
@@ -50,7 +52,8 @@ package struct Change: Hashable, Sendable {
     case revoked(UserID)
   }
 
-  /// The user and client that made the change. Without a client no device counts as its author.
+  /// The user and client that made the change. Without a client no device counts as the author of
+  /// the change.
   package struct Author: Hashable, Sendable {
     package var user: UserID
     package var client: ClientID?
@@ -75,7 +78,7 @@ package struct Change: Hashable, Sendable {
 }
 
 extension Fact {
-  /// The same fact, with the relay's time if its producer gave none.
+  /// The same fact; a change to which the producer gave no time gets the relay's time.
   package func accepted(at now: Instant) -> Fact {
     guard case .change(var change) = self, change.time == .zero else { return self }
     change.time = now
@@ -83,7 +86,8 @@ extension Fact {
   }
 }
 
-/// What happened to a record. The relay keeps its name, type and change tag, never its content.
+/// What happened to a record. The relay keeps the record's name, type and change tag, never its
+/// content.
 package struct RecordChange: Hashable, Sendable {
   package var verb: Verb
   package var name: String
@@ -99,7 +103,7 @@ package struct RecordChange: Hashable, Sendable {
     ordered = Field.inOrder(fields)
   }
 
-  /// In order of name, each name once; setting them sorts them.
+  /// The record's fields in order of name, each name once. The setter sorts the fields.
   package var fields: [Field] {
     get { ordered }
     set { ordered = Field.inOrder(newValue) }
@@ -111,7 +115,7 @@ package struct RecordChange: Hashable, Sendable {
 
   package enum Verb: UInt8, Hashable, Sendable { case created = 1, updated, deleted }
 
-  /// The modification time that the producer gave; nil: it gave none.
+  /// The modification time that the producer gave; `nil` means that the producer gave none.
   package var modified: Instant? {
     let name = SystemField.modifiedTimestamp.rawValue
     guard case .timestamp(let instant)? = value(of: name) else { return nil }
@@ -119,6 +123,6 @@ package struct RecordChange: Hashable, Sendable {
   }
 }
 
-/// What happened to a zone as a whole. `purged`: its owner's data was wiped; `reset`: its
-/// encrypted data was. All but `created` end the life of the zone.
+/// What happened to a zone as a whole. `purged` means that the owner's data was deleted, and
+/// `reset` that the zone's encrypted data was. All cases but `created` end the life of the zone.
 package enum ZoneChange: UInt8, Hashable, Sendable { case created = 1, deleted, purged, reset }

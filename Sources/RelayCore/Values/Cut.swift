@@ -5,8 +5,8 @@ package struct Cut: Hashable, Sendable {
   package var at: Instant
   /// Only partitions with something to write.
   package var partitions: [PartitionCut]
-  /// The daemon stops with this cut. Everything done is in this cut or an earlier one, and the next
-  /// start may rely on that.
+  /// Whether the daemon stops with this cut. Then every decision of the daemon is in this cut or an
+  /// earlier one, and the next start may rely on that.
   package var isLast = false
 
   package init(at: Instant, partitions: [PartitionCut]) {
@@ -43,7 +43,7 @@ package struct PartitionCut: Hashable, Sendable {
   package var delivered: [OutboxRow.Key] = []
   /// The last messages that this partition received from others, in order of source.
   package var heard: [Heard] = []
-  /// Numbers of zones whose producers number their changes; an empty entry removes its row.
+  /// The changed states of the producers' numbers, by zone; an empty state removes the zone's row.
   package var numbers: [NumbersRow] = []
   /// Fan-outs that began since the last cut.
   package var fanOuts: [FanOut] = []
@@ -51,14 +51,15 @@ package struct PartitionCut: Hashable, Sendable {
   package var fanOutsMoved: [FanOutMove] = []
   /// Fan-outs that have ended; some of them may be in no table.
   package var fanOutsEnded: [Ordinal] = []
-  /// Interests of other partitions in changes whose home this is; `ended` removes the row.
+  /// Interests of other partitions in changes whose home is this partition; `ended` removes the
+  /// row.
   package var interests: [InterestRow] = []
-  /// A count of zero removes the row.
+  /// Badge counters that changed; a count of zero removes the row.
   package var badges: [BadgeRow] = []
   /// Forced expiries: they raise the floors of all feeds that they cover.
   package var expiries: [FeedExpiry] = []
-  /// True: a signed token proved a restore from a copy. False: a forced expiry has followed. Nil:
-  /// unchanged.
+  /// `true` means that a signed token proved a restore from a copy, `false` that a forced expiry
+  /// has followed, and `nil` that neither has changed.
   package var isRestoreProven: Bool?
   /// Items for the apps' own servers, in the order in which they arose.
   package var feedback: [Feedback] = []
@@ -72,9 +73,9 @@ package struct PartitionCut: Hashable, Sendable {
 /// A forced expiry, with the position of its step. This position is the minimum floor of all feeds
 /// of this partition that the expiry covers, also of empty feeds that get a row later.
 package struct FeedExpiry: Hashable, Sendable {
-  /// How many expiries a store keeps for each partition for feeds without a row. Above that, all
-  /// become one expiry that covers every such feed: an expired token of an empty feed costs its
-  /// client nothing.
+  /// How many expiries a store keeps for each partition for feeds without a row. Above that number,
+  /// the store merges all of them into one expiry that covers every such feed. An expired token of
+  /// an empty feed costs its client nothing.
   package static let keptMax = 1_024
 
   package var of: TokenExpiry
@@ -106,15 +107,16 @@ package struct FeedCut: Hashable, Sendable {
   package var feed: FeedKey
   package var cleared: Position?
   package var floor: Position?
-  /// Whether the feed's pages state that changes are missing. Nil: unchanged.
+  /// Whether the feed's pages state that changes are missing; `nil` means that this is unchanged.
   package var gap: Bool?
-  /// One for each subject, in order of the subjects' first change.
+  /// One delta for each subject, in order of the subjects' first change.
   package var deltas: [SubjectDelta]
-  /// Folded after the deltas, in their order; notifications feeds only.
+  /// Read marks, which the fold applies after the deltas, in this order. Only notifications feeds
+  /// have them.
   package var marks: [ReadMarks]
-  /// The newest position of deltas that are left out, because the fold would at once remove their
-  /// entries: enough newer ones follow. The fold raises the floor to it last, as the removal would
-  /// do; notifications feeds only.
+  /// The newest position of the deltas that the cut leaves out, because newer deltas fill the feed
+  /// and the fold would remove the older entries at once. The fold raises the floor to this
+  /// position last, as a removal does. Only notifications feeds have this.
   package var trimmed: Position?
 
   package init(

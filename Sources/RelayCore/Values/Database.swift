@@ -1,5 +1,5 @@
-/// A database as a user sees it. The raw value is CloudKit's `dbs` on the wire, not the enum of
-/// its API: 1 private, 2 public, 3 shared.
+/// A database as a user sees it. The raw value is CloudKit's `dbs` on the wire (1 private, 2
+/// public, 3 shared), and not the value of an enum of CloudKit's API.
 package enum Database: UInt8, Hashable, Comparable, Sendable, CaseIterable {
   case `private` = 1
   case `public` = 2

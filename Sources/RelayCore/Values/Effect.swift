@@ -16,8 +16,8 @@ package enum Effect: Hashable, Sendable {
   case retired(RouteKey, Verdict.Reason)
   /// Log that a route's circuit opened (with a reason) or closed (nil).
   case circuit(RouteKey, stoppedBy: Verdict.Reason?)
-  /// Log that so many addresses are reported dead that no more devices are retired; nil: pruning
-  /// goes on.
+  /// Log that so many addresses are reported dead that no more devices are retired; `nil` means
+  /// that dead devices are retired again.
   case pruning(RouteKey, Pruning.Stop?)
   /// Log that a hot change matched more devices than its smear's rate can wake within the longest
   /// time, and wakes them faster.
@@ -36,7 +36,8 @@ package struct FactPlace: Hashable, Sendable {
   }
 }
 
-/// One attempt to wake one device, as decided. The push's id is computed outside, with a key.
+/// One attempt to wake one device, as the core decided it. The engine computes the push's id with a
+/// key.
 package struct PushAttempt: Hashable, Sendable {
   package struct ID: Hashable, Sendable {
     package var partition: PartitionID

@@ -1,5 +1,5 @@
-/// The bytes that a value takes: about its memory, and never less than its form in a journal.
-/// Commits, the inbox and the outbox are bounded by this one number.
+/// The bytes that a value takes: roughly its memory, and never less than its encoded form in a
+/// journal. Commits, the inbox and the outbox are bounded by this one number.
 ///
 /// Memory and journal both count because of lists of small numbers: a member takes two bytes in a
 /// request, ten in the journal, and more than fifty in memory.
@@ -17,7 +17,7 @@ extension Fact {
       Footprint.fact + request.user.name.footprint + request.address.token.count
         + request.address.topic.footprint
     case .unregister, .slice, .setBadge, .expireTokens, .lostHistory, .tick, .forget:
-      // Names of at most 255 bytes each.
+      // These facts hold only names of at most 255 bytes each.
       Footprint.fact * 3
     }
   }
@@ -26,7 +26,7 @@ extension Fact {
 private enum Footprint {
   /// A fact without its texts and lists.
   static let fact = 512
-  /// A member of a list, without its text.
+  /// A field's value or a member of a list, without its text.
   static let value = MemoryLayout<FieldValue>.stride
   /// The overhead of each allocation: its header and rounding.
   static let piece = 32

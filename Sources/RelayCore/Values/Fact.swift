@@ -18,9 +18,11 @@ package enum Fact: Hashable, Sendable {
   /// A signed token named a life that this store never had. The feed's floor rises to the beginning
   /// of the life that replaced it.
   case lostHistory(FeedKey, since: Position)
-  /// Feeds must now show that numbers are missing for too long.
+  /// The partition must check which zones have numbers that have been missing for too long, so that
+  /// feeds show it.
   case tick
-  /// The ids of changes up to here are forgotten, because there are too many or they are too old.
+  /// The ids of changes up to this ordinal are forgotten, because there are too many ids or they
+  /// are too old.
   case forget(through: Ordinal)
 }
 
@@ -78,9 +80,9 @@ package struct SubscriptionsRequest: Hashable, Sendable {
 package struct ReadRequest: Hashable, Sendable {
   package var scope: Scope
   package var user: UserID
-  /// The device that sent the request; nil if it did not identify itself.
+  /// The device that sent the request; `nil` if the device did not identify itself.
   package var client: ClientID?
-  /// At most 200.
+  /// The ids of the notifications, at most 200.
   package var notifications: [Identifier]
 
   package init(scope: Scope, user: UserID, client: ClientID?, notifications: [Identifier]) {
@@ -95,7 +97,7 @@ package struct ReadRequest: Hashable, Sendable {
 package struct BadgeRequest: Hashable, Sendable {
   package var scope: Scope
   package var user: UserID
-  /// The app's topic; nil: every topic of the user's devices.
+  /// The app's topic; `nil` means every topic of the user's devices.
   package var topic: String?
   package var badge: Int
 
@@ -133,8 +135,8 @@ package struct Forwarded: Hashable, Sendable {
   }
 
   package enum Message: Hashable, Sendable {
-    /// A change that concerns participants or public subscribers there, and its position in its
-    /// zone's feed.
+    /// A change that concerns participants or public subscribers in the target, and the change's
+    /// position in the feed of its zone.
     case change(Change, at: Position)
     /// Another registration took over an address (the latest wins).
     case displaced(Displacement)
@@ -144,7 +146,7 @@ package struct Forwarded: Hashable, Sendable {
 }
 
 /// A device that lost the address of this registration. A later registration of the device is not
-/// affected; if that loses its address too, another message reports it.
+/// affected; if the later registration loses its address too, another message reports that.
 package struct Displacement: Hashable, Sendable {
   package var device: DeviceKey
   package var registration: Ordinal
@@ -155,7 +157,8 @@ package struct Displacement: Hashable, Sendable {
   }
 }
 
-/// Forced expiry: after a restore, and for tests of clients. A missing field means all.
+/// A forced expiry of tokens, after a restore or for a test of clients. A field that is `nil`
+/// stands for all values.
 package struct TokenExpiry: Hashable, Sendable {
   package var container: String?
   package var environment: Environment?

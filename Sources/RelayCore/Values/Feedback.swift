@@ -5,7 +5,7 @@ package struct Feedback: Hashable, Sendable {
     /// Pushes no longer reach the address.
     ///
     /// - Parameters:
-    ///   - reason: the provider's reason, or the relay's own: `displaced`.
+    ///   - reason: the provider's reason, or the relay's own: `displaced` or `lapsed`.
     ///   - since: the provider's own time, if it gave one.
     case retired(reason: String, since: Instant?)
     /// `wakes` wakes were delivered, the first at `since`, and the device acknowledged none.
@@ -34,14 +34,14 @@ package struct Feedback: Hashable, Sendable {
     self.news = news
   }
 
-  /// Identifies this item in every report: equal for equal news of one device, registration and
-  /// moment. Two items of the same kind cannot arise for one registration at one moment.
+  /// Identifies this item in every report. Equal news of one device, registration and moment has
+  /// the same id. Two items of the same kind cannot arise for one registration at one moment.
   package var id: Identifier {
     Identifier(high: fingerprint(seed: 0xcbf2_9ce4_8422_2325), low: fingerprint(seed: 0x9e37_79b9))
   }
 
-  /// FNV-1a over every part with its length, mixed once more at the end. A forged collision has no
-  /// use, because only the relay creates items.
+  /// A hash (FNV-1a) over every part with its length, mixed once more at the end. A forged
+  /// collision has no use, because only the relay creates items.
   private func fingerprint(seed: UInt64) -> UInt64 {
     var hash = seed
     func mix(byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }

@@ -2,7 +2,7 @@
 package struct FeedbackQuery: Hashable, Sendable {
   package var after: FeedbackPosition
   package var limit: Int
-  /// Nil: any container or environment.
+  /// The container that the reader asks for; `nil` means any. The same holds for `environment`.
   package var container: String?
   package var environment: Environment?
 
@@ -27,7 +27,7 @@ package struct FeedbackQuery: Hashable, Sendable {
   }
 }
 
-/// The answer to the query, from one snapshot.
+/// The answer to a `FeedbackQuery`, read from one snapshot.
 package struct FeedbackPage: Hashable, Sendable {
   package struct Item: Hashable, Sendable {
     package var position: FeedbackPosition
@@ -42,11 +42,11 @@ package struct FeedbackPage: Hashable, Sendable {
   package var items: [Item]
   /// Whether further items follow the last one.
   package var hasMore: Bool
-  /// Items of the queried scopes were trimmed up to here. A reader that continues after an earlier
-  /// position may have missed some.
+  /// The position up to which items of the queried scopes were trimmed. A reader that continues
+  /// after an earlier position may have missed items.
   package var floor: FeedbackPosition
-  /// The last position ever assigned, in any scope. A reader with a later one has it from another
-  /// store, or from this one before it was restored from a copy.
+  /// The last position ever assigned, in any scope. A reader with a later position has that
+  /// position from another store, or from this store before it was restored from a copy.
   package var head: FeedbackPosition
 
   package init(
@@ -58,7 +58,7 @@ package struct FeedbackPage: Hashable, Sendable {
     self.head = head
   }
 
-  /// Where a reader continues that queried after `position`.
+  /// The position after which a reader continues, if it queried after `position`.
   package func next(after position: FeedbackPosition) -> FeedbackPosition {
     items.last?.position ?? max(position, floor)
   }

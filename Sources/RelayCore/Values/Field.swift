@@ -1,5 +1,5 @@
 /// A field of a record, as a producer reports it. Used for filters and for the values that a
-/// matched subscription names; the relay keeps nothing else of it.
+/// matched subscription names; the relay keeps nothing else of the field.
 ///
 /// A name that begins with an underscore belongs to a system field (`SystemField`). The HTTP layer
 /// refuses such names among a producer's fields.
@@ -16,8 +16,8 @@ package struct Field: Hashable, Sendable {
     ByteOrdered.areSame(left.name, right.name) && left.value == right.value
   }
 
-  /// In order of name, so that a field is found without examining all of them. If a producer names
-  /// a field twice, the first one counts.
+  /// The fields in order of name, so that a field is found without examining all of them. If a
+  /// producer names a field twice, the first one counts.
   static func inOrder(_ fields: [Field]) -> [Field] {
     let isInOrder = zip(fields, fields.dropFirst()).allSatisfy {
       ByteOrdered.precedes($0.name, $1.name)

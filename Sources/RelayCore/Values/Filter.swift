@@ -1,12 +1,12 @@
 extension QueryRule {
-  /// One condition of a query subscription. A record without the field, or with another type there,
-  /// does not pass for any comparator; NaN never passes.
+  /// One condition of a query subscription. A record whose field is missing or has another type
+  /// passes no comparator, and NaN never passes.
   ///
   /// Immutable, so that values compiled from it stay valid. The HTTP layer refuses a value that its
   /// comparator cannot use (`Comparator.operand`); such a filter would never pass.
   package struct Filter: Hashable, Sendable {
-    /// A record's field; or a system field by its native name (`SystemField`); or, for a token
-    /// search, `self`: all texts of the record.
+    /// The name of a record's field, or the native name of a system field (`SystemField`). In a
+    /// token search the name `self` means all texts of the record.
     package let field: String
     package let comparator: Comparator
     package let value: FieldValue
@@ -14,9 +14,10 @@ extension QueryRule {
     package let distance: Double?
     /// The words that a token search looks for.
     let words: [SearchWords.Word]
-    /// The type of a list's members; nil: the value is no list, or its members differ in type.
+    /// The type of a list's members; `nil` means that the value is no list, or that its members
+    /// differ in type.
     let members: MemberKind?
-    /// False: the value has NaN, so no record passes.
+    /// Whether the value has no NaN. With NaN in the value, no record passes.
     let isSane: Bool
 
     package init(
@@ -31,7 +32,7 @@ extension QueryRule {
       isSane = !value.hasNaN
     }
 
-    /// All other properties follow from these.
+    /// Compares the properties from which all others are computed.
     package static func == (left: Filter, right: Filter) -> Bool {
       left.comparator == right.comparator && left.distance == right.distance
         && ByteOrdered.areSame(left.field, right.field) && left.value == right.value
@@ -45,7 +46,8 @@ extension QueryRule {
 
     package static let wholeRecord = "self"
 
-    /// Nil: the filter names a field of the record, or all its texts.
+    /// The system field that the filter names; `nil` means that the filter names a field of the
+    /// record, or all texts of the record.
     package var systemField: SystemField? { SystemField(field) }
 
     /// Whether a record or user name is compared as a reference, and not as a string.
@@ -59,8 +61,8 @@ extension QueryRule {
   }
 }
 
-/// What CloudKit itself keeps of a record in addition to its fields. The raw values are its native
-/// names; stores keep them.
+/// The properties that CloudKit itself keeps of a record, besides the record's own fields. The raw
+/// values are CloudKit's native names, and stores keep these names.
 package enum SystemField: String, Hashable, Sendable, CaseIterable {
   case recordName = "___recordID"
   case changeTag = "___etag"
@@ -87,7 +89,7 @@ package enum SystemField: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// The types that a filter may compare it with.
+  /// The types of value that a filter may compare with the system field.
   package var kinds: [FieldValue.Kind] {
     switch self {
     case .createdTimestamp, .modifiedTimestamp: [.timestamp]

@@ -1,5 +1,5 @@
 /// Room that changes need on their way to other users: messages, their bytes, and fan-outs in
-/// partitions where they concern more users than one step reaches.
+/// partitions where the changes concern more users than one step reaches.
 package struct ForwardNeed: Hashable, Sendable {
   package var messages = 0
   package var bytes = 0

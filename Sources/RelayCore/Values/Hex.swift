@@ -1,4 +1,4 @@
-/// Hexadecimal digits, lowercase.
+/// Writes hexadecimal digits in lowercase, and reads them in either case.
 package enum Hex {
   package static func value(of byte: UInt8) -> UInt8? {
     switch byte {

@@ -1,7 +1,7 @@
 /// 128 bits that identify one thing: a notification, an installation, a push.
 ///
-/// Written as a lowercase UUID. Stored as sixteen flat bytes, so that a million of them take
-/// sixteen megabytes and no allocation.
+/// Its text is a lowercase UUID. It is stored in sixteen bytes, so that a million identifiers take
+/// sixteen megabytes and no further allocation.
 package struct Identifier: Hashable, Comparable, Sendable {
   package var high: UInt64
   package var low: UInt64
@@ -14,8 +14,8 @@ package struct Identifier: Hashable, Comparable, Sendable {
   /// Parses a UUID in either case; nil for any other text.
   package init?(text: some StringProtocol) { self.init(text: String(text)) }
 
-  /// The same without a generic: across modules a generic costs microseconds, and every event has
-  /// two.
+  /// Does the same as the generic initializer. A generic call across modules costs microseconds,
+  /// and every event has two identifiers.
   package init?(text: String) {
     var text = text
     guard let found = text.withUTF8({ Self.read($0) }) else { return nil }
@@ -42,7 +42,8 @@ package struct Identifier: Hashable, Comparable, Sendable {
     return Identifier(high: words.0, low: words.1)
   }
 
-  /// The first sixteen of `bytes`, big-endian; the version and variant bits of a UUID are set.
+  /// Takes the first sixteen of `bytes`, big-endian, and sets the version and variant bits of a
+  /// UUID.
   package init(uuidFrom bytes: [UInt8]) {
     var words: (UInt64, UInt64) = (0, 0)
     for index in 0..<min(16, bytes.count) {

@@ -1,4 +1,4 @@
-/// A user's record name, such as `_abc…`. Owns subscriptions, zones and devices.
+/// A user's record name, such as `_abc…`. A user owns subscriptions, zones and devices.
 package struct UserID: Hashable, Comparable, Sendable {
   package var name: String
   package init(_ name: String) { self.name = name }
@@ -30,10 +30,10 @@ package struct ClientID: Hashable, Comparable, Sendable {
 }
 
 extension ClientID {
-  /// How feeds of `owner` name the device that this installation is for `user`. Two users of one
-  /// installation are two devices, and neither device's changes are the other's own. So for any
-  /// user but the owner the id is mixed with the user's name. Mixing twice restores the
-  /// installation's id.
+  /// The id under which feeds of `owner` show the device that `user` has with this installation.
+  /// Two users of one installation are two devices, and a change made by one of these devices is
+  /// not the other device's own. So for any user but the owner the id is mixed with the user's
+  /// name. Mixing twice restores the installation's id.
   package func device(of user: UserID, in owner: UserID) -> ClientID {
     guard user != owner else { return self }
     // FNV-1a, from two start values.
@@ -75,7 +75,7 @@ package struct ZoneID: Hashable, Comparable, Sendable {
   package static let defaultName = "_defaultZone"
   package static let publicDefault = ZoneID(name: defaultName, owner: UserID("_defaultOwner"))
 
-  /// True for the zone that has no sync semantics (15/2027).
+  /// Whether this is the default zone, which clients cannot sync (CloudKit error 15/2027).
   package var isDefault: Bool { name == Self.defaultName }
 
   package static func == (left: ZoneID, right: ZoneID) -> Bool {

@@ -10,7 +10,7 @@ package struct Ordinal: Hashable, Comparable, Sendable {
 
 /// A place in a feed: ordinal · 2¹⁶ + index among that fact's entries in that feed.
 ///
-/// It only rises and never depends on a clock, so a replay of the journal gives the same one.
+/// It only rises and never depends on a clock, so a replay of the journal gives the same positions.
 package struct Position: Hashable, Comparable, Sendable {
   package var bits: UInt64
   package init(bits: UInt64) { self.bits = bits }
@@ -34,12 +34,13 @@ package struct PartitionID: Hashable, Comparable, Sendable {
   package var number: UInt16
   package init(_ number: Int) { self.number = UInt16(number) }
 
-  /// A store keeps the count with which it was made, because another one would move every user.
+  /// The number of partitions. It never changes for a store, because another number would assign
+  /// the users to other partitions.
   package static let count = 64
   package static var all: [PartitionID] { (0..<count).map { PartitionID($0) } }
 
-  /// The partition of a user and all its data. FNV-1a, because Swift's own hashing is seeded anew
-  /// in each process and this assignment is permanent.
+  /// The partition of a user and all the user's data. The hash is FNV-1a, because Swift's own
+  /// hashing is seeded anew in each process and this assignment is permanent.
   package static func home(of user: UserID, in scope: Scope) -> PartitionID {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     func mix(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
@@ -49,7 +50,8 @@ package struct PartitionID: Hashable, Comparable, Sendable {
     return PartitionID(Int((hash ^ hash >> 32) % UInt64(count)))
   }
 
-  /// The home of a change: the zone owner's home; one partition for a scope's public database.
+  /// The partition to which changes of a zone go first: the home of the zone's owner, or one
+  /// partition for the whole public database of a scope.
   package static func home(of zone: ZoneID, _ database: Database, in scope: Scope) -> PartitionID {
     home(of: database == .public ? ZoneID.publicDefault.owner : zone.owner, in: scope)
   }

@@ -1,4 +1,5 @@
-/// A place that clients read and that may have changes that no fold has brought there yet.
+/// Something that clients read: a feed, or a user's subscriptions or devices. A fold may not yet
+/// have written its newest changes.
 package enum ReadTarget: Hashable, Sendable {
   case feed(FeedKey)
   case subscriptions(Scope, UserID)

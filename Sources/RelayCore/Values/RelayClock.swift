@@ -10,8 +10,8 @@
 ///
 /// At a start the wall clock is compared with the time of the last fold. After a stop of more than
 /// an hour the relay's time continues from that fold, and follows the wall clock an hour later.
-/// Only a store without any earlier time follows the wall clock at once, because it has nothing to
-/// compare it with.
+/// Only a store without any earlier time follows the wall clock at once, because there is no time
+/// to compare the wall clock with.
 ///
 /// Times that leave the relay are wall-clock times, and incoming times are converted to relay time:
 /// see `wallAhead` and `instant(ofWall:)`.

@@ -49,9 +49,9 @@ package struct DeviceKey: Hashable, Comparable, Sendable {
   }
 }
 
-/// A registration and its lane. If another row had the address, the address moves here: the fold
-/// that takes it over sends `displaced` to the old owner's partition. A row with an empty token
-/// owns no address, because it was displaced.
+/// A registration and its lane. An address belongs to the newest registration; the fold that writes
+/// the row sends `displaced` to the partition of the registration that loses the address. A row
+/// with an empty token has no address, because its registration was displaced.
 package struct DeviceRow: Hashable, Sendable {
   package var key: DeviceKey
   package var address: Address
@@ -71,16 +71,17 @@ package struct DeviceRow: Hashable, Sendable {
   }
 }
 
-/// A user's entitlement to a zone. The row is in the zone's home, so that a zone read needs one
-/// snapshot.
+/// A user's entitlement to a zone. The row is in the zone's home partition, so that a read of the
+/// zone needs one snapshot.
 package struct GrantRow: Hashable, Sendable {
   package var scope: Scope
   package var zone: ZoneID
   package var participant: UserID
-  /// False: the grant has ended, and its row is removed.
+  /// Whether the grant holds; `false` means that the grant has ended and that the fold removes its
+  /// row.
   package var isActive: Bool
   /// The participant's tokens below this position have expired, because a grant of the zone ended
-  /// there.
+  /// at this position.
   package var floor: Position
 
   package init(
@@ -94,9 +95,10 @@ package struct GrantRow: Hashable, Sendable {
   }
 }
 
-/// Where a grant of a zone last ended. Earlier tokens may belong to a revoked participant, so every
-/// later grant raises its participant's floor to here. One row for each zone, removed with the
-/// zone's life; nothing else is kept of revoked participants.
+/// The position at which a grant of a zone last ended. Earlier tokens may belong to a revoked
+/// participant, so every later grant raises its participant's floor to this position. A zone has
+/// one such row, which is removed at the end of the zone's life; the relay keeps nothing else of
+/// revoked participants.
 package struct RevocationRow: Hashable, Sendable {
   package var scope: Scope
   package var zone: ZoneID
@@ -125,7 +127,7 @@ package struct MemberRow: Hashable, Sendable {
   }
 
   package var key: Key
-  /// The fact that granted the zone, in the participant's partition.
+  /// The position of the fact that granted the zone, in the participant's partition.
   package var serial: Position
 
   package init(key: Key, serial: Position) {
@@ -134,7 +136,7 @@ package struct MemberRow: Hashable, Sendable {
   }
 }
 
-/// The ids of one fact's changes, for the deduplication window.
+/// The id of one change, as a keyed hash, for the deduplication window.
 package struct Remembered: Hashable, Sendable {
   package var ordinal: Ordinal
   package var at: Instant
@@ -184,7 +186,8 @@ package struct Hearing: Hashable, Comparable, Sendable {
   }
 }
 
-/// The last message that a partition received from another on a track; the serial tells the track.
+/// The last message that a partition received from another one on a track; the serial contains the
+/// track.
 package struct Heard: Hashable, Sendable {
   package var source: PartitionID
   package var serial: Position
@@ -210,7 +213,7 @@ package struct NumbersRow: Hashable, Sendable {
   }
 }
 
-/// A change that still has to reach users, or waits behind another of the same subject.
+/// A change that still has to reach users, or waits behind another change of the same subject.
 package struct FanOut: Hashable, Sendable {
   package var origin: Ordinal
   package var change: Change
@@ -219,9 +222,10 @@ package struct FanOut: Hashable, Sendable {
   /// The change has reached all subscribers or participants up to this position.
   package var cursor: Position
   package var since: Instant
-  /// Of a hot change: the subscriber or participant that the change began with. The fan-out
-  /// continues to the last one, and then from the first one up to this position, so that the users
-  /// who come last are not always the same. Nil: the change is not smeared.
+  /// For a hot change, the position of the subscriber or participant with which the fan-out began.
+  /// The fan-out continues to the last one, and then from the first one up to this position, so
+  /// that the users who come last are not always the same. `nil` means that the change is not
+  /// smeared.
   package var turn: Position?
 
   package init(
@@ -275,7 +279,8 @@ package struct BadgeRow: Hashable, Sendable {
   }
 }
 
-/// A partition's state at start: its tables. The journal's tail after `cursor` follows.
+/// The tables from which a partition starts. The facts of the journal after `cursor` are then
+/// stepped.
 package struct PartitionTables: Hashable, Sendable {
   package var id: PartitionID
   package var cursor: Ordinal
@@ -294,9 +299,9 @@ package struct PartitionTables: Hashable, Sendable {
   package var interests: [InterestRow] = []
   package var badges: [BadgeRow] = []
   package var isRestoreProven = false
-  /// Where an operator last expired all tokens.
+  /// The position at which an operator last expired all tokens.
   package var expired = Position.zero
-  /// The last process ended with its last cut: nothing was done after that cut.
+  /// Whether the last process ended with its last cut, so that nothing was done after that cut.
   package var wasStopped = false
 
   package init(id: PartitionID, cursor: Ordinal = .zero) {

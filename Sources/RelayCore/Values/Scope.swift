@@ -13,7 +13,8 @@ package struct Scope: Hashable, Comparable, Sendable {
   }
 }
 
-/// The raw value is CloudKit's `ce`: 1 production, 2 development, never 0.
+/// An environment of a container. The raw value is CloudKit's `ce`: 1 for production, 2 for
+/// development, never 0.
 package enum Environment: UInt8, Hashable, Sendable, CaseIterable {
   case production = 1
   case development = 2

@@ -1,4 +1,5 @@
-/// The store's refusal. Codes are a public contract: documented, in logs, metrics and answers.
+/// An error of the store. The codes are a public contract: they appear in the documentation, logs,
+/// metrics and answers.
 package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   package struct Code: Hashable, Sendable, CustomStringConvertible {
     package let description: String
@@ -6,16 +7,19 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// Another daemon has the store open. Nothing was changed.
     package static let inUse = Code("store_in_use")
-    /// No space is left. Nothing was written: answer 503, and continue when there is space.
+    /// No space is left, and nothing was written. The relay answers 503, and continues when there
+    /// is space.
     package static let full = Code("store_full")
-    /// Another program has locked the store. Nothing was written: answer 503, and continue when the
-    /// store is unlocked.
+    /// Another program has locked the store, and nothing was written. The relay answers 503, and
+    /// continues when the store is unlocked.
     package static let busy = Code("store_busy")
-    /// An I/O error, or no permission to write. Nothing was written: answer 503 and try again.
+    /// An I/O error, or no permission to write; nothing was written. The relay answers 503 and
+    /// tries again.
     package static let unwritable = Code("store_unwritable")
-    /// The write exceeds the store's maximum size. Nothing was written: try again with less.
+    /// The write exceeds the store's maximum size, and nothing was written. The relay tries again
+    /// with less.
     package static let tooLarge = Code("store_too_large")
-    /// The lease's epoch has ended. Nothing was written: another relay owns the partition.
+    /// The lease's epoch has ended, because another relay owns the partition. Nothing was written.
     package static let stale = Code("store_lease_stale")
     /// The file is not a store of zonerelay, or is damaged.
     package static let corrupt = Code("store_corrupt")
@@ -25,7 +29,7 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     package static let newer = Code("store_newer")
     /// A read failed; the stored data is not known to be wrong.
     package static let unreadable = Code("store_unreadable")
-    /// A write whose outcome is unknown: stop, and let recovery decide.
+    /// The outcome of a write is unknown. The daemon stops, and recovery at the next start decides.
     package static let unknown = Code("store_outcome_unknown")
   }
 
@@ -40,6 +44,6 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
 
   package var description: String { "\(code): \(message)" }
 
-  /// Nothing was written, and a later try may succeed.
+  /// Whether nothing was written and a later try may succeed.
   package var isPassing: Bool { code == .full || code == .busy || code == .unwritable }
 }

@@ -1,7 +1,7 @@
 extension Subscription {
-  /// A subscription's share of its user's bound in bytes: 64, its texts, and 16 more for each
-  /// filter, each member of a filter's list, each searched word and each argument. Even short ones
-  /// take memory and time to examine.
+  /// The bytes that the subscription counts toward its user's bound: 64, its texts, and 16 more for
+  /// each filter, member of a filter's list, searched word, argument and desired key. Even a short
+  /// one of these takes memory and time to examine.
   package var bytes: Int {
     var bytes = 64 + id.name.utf8.count + info.bytes
     switch rule {
@@ -24,7 +24,7 @@ extension QueryRule.Filter {
 }
 
 extension FieldValue {
-  /// Bytes of the value's texts, or of its number.
+  /// The bytes of the value's texts or numbers, and 16 more for each member of a list.
   package var bytes: Int {
     switch self {
     case .string(let text), .asset(let text): text.utf8.count

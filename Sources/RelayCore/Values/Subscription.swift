@@ -43,7 +43,7 @@ package struct QueryRule: Hashable, Sendable {
   package var filters: [Filter]
   package var firesOn: Firing
   package var firesOnce: Bool
-  /// Only changes in this zone; nil: every zone of the database.
+  /// The zone whose changes fire the rule; `nil` means every zone of the database.
   package var zone: ZoneID?
 
   package init(
@@ -73,7 +73,7 @@ package struct QueryRule: Hashable, Sendable {
   }
 }
 
-/// How a notification is shown. Names as in CloudKit Web Services.
+/// How a notification is shown: the notification options of CloudKit Web Services.
 package struct NotificationInfo: Hashable, Sendable {
   package var alert = AlertText()
   package var sound: String?
@@ -83,7 +83,8 @@ package struct NotificationInfo: Hashable, Sendable {
   package var isMutable = false
   /// Names of the record's fields that the push carries as `af`; at most 3.
   package var desiredKeys: [String] = []
-  /// The record's field whose value replaces earlier alerts; query subscriptions only.
+  /// The name of the record's field whose value is the collapse key: an alert replaces an earlier
+  /// one with the same value. Query subscriptions only.
   package var collapseKey: String?
 
   package init() {}
@@ -129,7 +130,7 @@ package struct NotificationInfo: Hashable, Sendable {
       [body, bodyKey, title, titleKey, subtitle, subtitleKey, actionKey, launchImage]
     }
 
-    /// Whether nothing is visible: a text may be present and empty.
+    /// Whether no text is visible; a text may be present and empty.
     package var isEmpty: Bool {
       [body, bodyKey, title, titleKey, subtitle, subtitleKey].allSatisfy { $0?.isEmpty ?? true }
     }

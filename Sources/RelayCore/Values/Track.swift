@@ -18,7 +18,8 @@ package struct Track: Hashable, Comparable, Sendable {
     number = UInt8(truncatingIfNeeded: (serial.bits & 0xffff) >> UInt64(Self.indexBits))
   }
 
-  /// Must never change: messages of an earlier process may still be on their track.
+  /// The track of a message. The assignment must never change, because messages of an earlier
+  /// process may still be on their track.
   init(of message: Forwarded.Message) {
     guard case .change(let change, _) = message else {
       self = .common
@@ -36,7 +37,8 @@ package struct Track: Hashable, Comparable, Sendable {
     number = UInt8(1 + (hash ^ hash >> 32) % UInt64(Self.count - 1))
   }
 
-  /// - Parameter index: the message's index among those that its partition sends in one step.
+  /// - Parameter index: the message's index among the messages that its partition sends in one
+  ///   step.
   func serial(_ ordinal: Ordinal, index: Int) -> Position {
     precondition(index < 1 << Self.indexBits, "a step sends more than 2,048 messages")
     return Position(ordinal, index: Int(number) << Self.indexBits | index)
@@ -46,6 +48,7 @@ package struct Track: Hashable, Comparable, Sendable {
 }
 
 extension Position {
-  /// Of a message's serial: the message's index among those of its step.
+  /// The index of a message among the messages of its step, if this position is the message's
+  /// serial.
   var indexOnTrack: Int { Int(bits & 0x7ff) }
 }
