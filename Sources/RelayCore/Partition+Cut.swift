@@ -10,7 +10,7 @@ extension Partition {
   package var uncut: Int { feeds.entries }
 
   /// Takes everything not yet in a cut, at one moment. The caller keeps the cut until it is durable
-  /// and then calls `folded`; after a failed fold it tries again with the same cut.
+  /// and then calls `folded`; after a failed fold the caller tries again with the same cut.
   package mutating func cut() -> PartitionCut {
     var cut = PartitionCut(id: id, cursor: stepped)
     feeds.drain(into: &cut)

@@ -12,7 +12,8 @@ extension Partition {
   /// Logs the notifications of one change for one user and brings them into the user's lanes, in
   /// the order the subscriptions were saved.
   ///
-  /// - Parameter first: the index of the first of this fact's entries in that feed.
+  /// - Parameter first: the index of the first notification among the entries of this fact in the
+  ///   user's feed.
   mutating func fire(
     _ held: [SubscriptionIndex.Held], of user: Int, _ change: Change, _ database: Database,
     zonePosition: Position, first: Int = 0, _ step: Step, _ effects: inout [Effect]

@@ -19,8 +19,8 @@ extension Partition {
     messages.post(message, to: target, at: step.ordinal)
   }
 
-  /// Whether a message to this partition itself goes through the outbox: while fan-outs are full,
-  /// or behind messages of its track that wait there.
+  /// Whether a message to this partition itself must wait in the outbox, because no further fan-out
+  /// fits now, or because earlier messages of its track wait in the outbox.
   private func mustWait(_ message: Forwarded.Message) -> Bool {
     if messages.areWaitingForSelf(on: Track(of: message)) { return true }
     guard case .change(let change, _) = message else { return false }

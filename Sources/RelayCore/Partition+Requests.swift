@@ -92,7 +92,8 @@ extension Partition {
     devices.loseAddress(of: device)
   }
 
-  /// A device that is retired already keeps its time and reason, which the app's servers were told.
+  /// Retires a device, and reports that to the app's own servers. A device that is retired already
+  /// keeps its time and reason, which were reported.
   ///
   /// - Parameter since: the provider's own time, if the provider gave one.
   mutating func retire(

@@ -10,7 +10,7 @@ package struct Partition: Sendable {
   package internal(set) var progress: Progress
   package internal(set) var ledger = Ledger()
   /// The cost of all steps since start, in looks at a subscription, a filter, a list's member or a
-  /// word. The coordinator uses it to bound the work of a turn.
+  /// word. The coordinator uses this cost to bound the work of a turn.
   package internal(set) var work = 0
 
   var ids = DedupWindow()

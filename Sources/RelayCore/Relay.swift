@@ -12,11 +12,11 @@ package struct Relay: ~Copyable {
   private var policy: WakePolicy
   /// Routes that a reload took away. Lanes wait in them, and the relay sends nothing on them.
   private var withdrawn: Set<RouteKey> = []
-  /// While true, no wake goes out: recovery has not ended.
+  /// Whether recovery has not ended yet. Until then no wake goes out.
   private var isReplaying = true
   private var isDraining = false
-  /// How far the wall clock is ahead of the instants given here. Times that are written into a push
-  /// are wall-clock times.
+  /// How far the wall clock is ahead of the instants that the relay is given. Times that are
+  /// written into a push are wall-clock times.
   package var wallAhead = Span.zero
 
   package init(_ tables: [PartitionTables], limits: Limits, policy: WakePolicy) {

@@ -5,8 +5,8 @@ import Synchronization
 /// The running relay: one loop owns the core, takes inputs, journals them first, steps them,
 /// answers, folds and wakes.
 ///
-/// Call `run` once. The call returns after the engine was drained and told to stop, or throws the
-/// error that prevents the engine from continuing; in both cases nothing durable is lost.
+/// Call `run` once. The call returns after `stop`, or throws the error that prevents the engine
+/// from continuing; in both cases nothing durable is lost.
 package final class Engine: RelayService, Sendable {
   private let store: any Store
   private let dependencies: Dependencies
@@ -60,12 +60,12 @@ package final class Engine: RelayService, Sendable {
   /// all facts that the engine has answered are durable.
   ///
   /// - Parameters:
-  ///   - commits: where the store's commits run, which may block a thread; nil: on the threads that
-  ///     all tasks share.
-  ///   - folds: where the store's folds run. Neither of the two may be the loop's thread: a busy
-  ///     loop leaves that thread to no other task.
-  /// - Throws: `StoreError`; after `.unknown` it is unknown whether the last commit is durable: end
-  ///   the process, and recovery finds out.
+  ///   - commits: where the store's commits run, which may block a thread; `nil` means the threads
+  ///     that all tasks share.
+  ///   - folds: where the store's folds run; `nil` means the same threads. Neither executor may use
+  ///     the loop's thread, because a busy loop leaves that thread to no other task.
+  /// - Throws: `StoreError`. After `.unknown` it is unknown whether the last commit is durable; the
+  ///   caller must end the process, and recovery at the next start decides.
   package func run(
     commits: (any TaskExecutor)? = nil, folds: (any TaskExecutor)? = nil
   ) async throws {
@@ -132,8 +132,9 @@ package final class Engine: RelayService, Sendable {
     }
   }
 
-  /// Claims the partitions, which writes to the store. While the disk has no room it retries:
-  /// ending would free none, and systemd soon gives up on a daemon that does not start.
+  /// Claims the partitions, which writes to the store. While the store is full, locked or
+  /// unwritable, the engine tries again: to exit would not help, and systemd soon gives up on a
+  /// daemon that does not start.
   ///
   /// - Returns: nil if `stop` was called meanwhile.
   private func claim(_ eras: [PartitionID: UInt64]) async throws -> [Lease]? {
@@ -157,7 +158,7 @@ package final class Engine: RelayService, Sendable {
     }
   }
 
-  /// Makes `run` return once nothing is under way.
+  /// Makes `run` return once nothing is under way, or once `RelaySettings.drainGrace` is over.
   package func stop() {
     isStopping.store(true, ordering: .relaxed)
     inbox.drain()
@@ -170,7 +171,7 @@ package final class Engine: RelayService, Sendable {
   }
 
   /// Applies a reload between two turns and returns when it is in force. Attempts that began before
-  /// it end as they began. Does nothing once the engine has stopped.
+  /// the reload end with their old sender. Does nothing once the engine has stopped.
   package func reconfigure(_ change: EngineReconfiguration) async {
     let inbox = inbox
     await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in

@@ -2,7 +2,7 @@ import Logging
 import RelayCore
 
 extension EngineLoop {
-  /// Logs only what an operator cares about, so that a day without faults logs little.
+  /// Logs only events that an operator should see, so that a day without faults logs little.
   func tell(_ event: Coordinator.Event) {
     switch event {
     case .clock(let reading): tell(reading)

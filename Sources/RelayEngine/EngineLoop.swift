@@ -26,7 +26,7 @@ struct EngineLoop: ~Copyable {
   /// The part of a request that the coordinator does not need.
   struct WaitingRequest {
     var room: Inbox.Room
-    /// Nil after the request was answered.
+    /// The function that answers the request; `nil` once it was called.
     var answer: (@Sendable (Result<[Answer], Unavailable>) -> Void)?
   }
 
@@ -119,7 +119,7 @@ struct EngineLoop: ~Copyable {
     return inputs
   }
 
-  /// Answers questions from what this turn has decided.
+  /// Answers an event that asks for the state after this turn.
   private mutating func answer(_ event: Inbox.Event) {
     switch event {
     case .asked(let changes, let answer): answer(changes.map { coordinator.knows($0) })
@@ -201,8 +201,8 @@ struct EngineLoop: ~Copyable {
     if isGone { inbox.post(.input(.recalled(place))) }
   }
 
-  /// Answers all requests under way when the daemon ends; a client that repeats its request learns
-  /// the outcome.
+  /// Answers all requests under way with an error when the daemon ends; a client that repeats its
+  /// request gets the outcome.
   mutating func close() {
     for (_, request) in requests.sorted(by: { $0.key < $1.key }) {
       request.answer?(.failure(Unavailable(.draining, retryAfterSeconds: 5)))

@@ -1,8 +1,9 @@
 import RelayCore
 import Synchronization
 
-/// The loop's input queue. Facts from outside are bounded, and refused with an answer when it is
-/// full. Completions of the relay's own effects have a reserved place and are never dropped (P11).
+/// The loop's input queue. Facts from outside are bounded, and are refused with an answer when the
+/// queue is full. Completions of the relay's own effects have a reserved place and are never
+/// dropped (P11).
 final class Inbox: Sendable {
   /// A share of the inbox's bounds.
   struct Room: Hashable, Sendable {
@@ -36,7 +37,7 @@ final class Inbox: Sendable {
     /// A reader waits for a fold.
     case readerWaits
     case timer
-    /// Asks which of these changes are known.
+    /// Asks which of these changes were taken before.
     case asked([Change], @Sendable ([Bool]) -> Void)
     case health(@Sendable (HealthSnapshot) -> Void)
     /// A reload; the function is called when it is in force, or when the loop has ended.
@@ -63,10 +64,12 @@ final class Inbox: Sendable {
 
   private let state = Mutex(State())
   private let bounds: Room
-  /// Acknowledgements beyond this bound are dropped: a lost one costs at most a repeated wake.
+  /// Acknowledgements beyond this bound are dropped, because a lost acknowledgement costs at most a
+  /// repeated wake.
   private static let acknowledgementsMax = 65_536
-  /// Bounds opened and closed courier connections: twice the connections that may be open at once,
-  /// so that all of them may be replaced.
+  /// The most opened and closed courier connections that may wait for the loop. It is more than
+  /// twice the default of `Limits.courierConnections`, so that all connections may be replaced at
+  /// once.
   private static let couriersMax = 262_144
 
   init(factsMax: Int, bytesMax: Int = .max) {
@@ -78,8 +81,8 @@ final class Inbox: Sendable {
     let (refusal, waiter): (Unavailable?, CheckedContinuation<Void, Never>?) = state.withLock {
       if let cause = $0.refusal { return (Unavailable(cause, retryAfterSeconds: 5), nil) }
       let facts = $0.taken.facts + submission.room.facts
-      // An empty inbox takes even a request above the bounds; its room is free again once it is
-      // answered.
+      // An empty inbox takes even a request above the bounds; the request's room is free again once
+      // the request is answered.
       let (bytes, isOver) = $0.taken.bytes.addingReportingOverflow(submission.room.bytes)
       guard $0.taken.facts == 0 || (facts <= bounds.facts && !isOver && bytes <= bounds.bytes)
       else { return (Unavailable(.inboxFull, retryAfterSeconds: 1), nil) }
@@ -97,7 +100,7 @@ final class Inbox: Sendable {
     if isLate { event.answerLate() }
   }
 
-  /// Takes an opened or closed connection of the courier.
+  /// Takes the input that a connection of the courier has opened or closed.
   ///
   /// - Returns: false if too many such inputs wait or the loop has ended.
   func offer(_ input: Coordinator.Input) -> Bool {
@@ -131,18 +134,19 @@ final class Inbox: Sendable {
     }
   }
 
-  /// Notes why recovery cannot begin yet, or that it now can.
+  /// Notes why recovery cannot begin yet, or that it can begin now.
   ///
-  /// - Parameter reason: a sentence with its remedy; nil: recovery can begin.
+  /// - Parameter reason: a sentence with its remedy; `nil` means that recovery can begin.
   func wait(because reason: String?) { state.withLock { $0.hindrance = reason } }
 
-  /// True until the loop begins; events posted before then wait for it.
+  /// True until the loop begins; events posted before then wait for the loop.
   var isRecovering: Bool { state.withLock { !$0.hasBegun && !$0.isClosed } }
 
   /// Refuses all new facts from now on.
   func drain() { state.withLock { $0.refusal = .draining } }
 
-  /// Sets why new facts are refused from now on; nil: they are taken. Draining is final and stays.
+  /// Sets why new facts are refused from now on; `nil` means that they are taken. Draining is final
+  /// and stays.
   func refuseUnlessDraining(_ cause: Unavailable.Cause?) {
     state.withLock { if $0.refusal != .draining { $0.refusal = cause } }
   }
@@ -179,8 +183,8 @@ final class Inbox: Sendable {
     for event in batch.events { event.answerLate() }
   }
 
-  /// Takes everything that has come in, and waits until there is something. Only the loop calls it.
-  /// Returns an empty batch once the inbox is closed.
+  /// Waits until something has come in, and takes everything. Only the loop calls this function. It
+  /// returns an empty batch once the inbox is closed.
   func take() async -> Batch {
     await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
       let isThere: Bool = state.withLock {

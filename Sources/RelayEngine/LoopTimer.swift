@@ -6,13 +6,14 @@ import Synchronization
 /// instant; waking a Dispatch thread each time would cost more than a needless early wake of the
 /// loop.
 ///
-/// Unchecked: Dispatch documents its sources as thread-safe, but the Swift overlay does not declare
-/// it. `timer` is never replaced.
+/// `Sendable` is unchecked, because Dispatch documents its sources as thread-safe, but the Swift
+/// overlay does not declare them so. `timer` is never replaced.
 final class LoopTimer: @unchecked Sendable {
   private let timer: any DispatchSourceTimer
   private let next: Next
 
-  /// When the timer fires next, in nanoseconds of Dispatch's clock; 0: when it is next set.
+  /// When the timer fires next, in nanoseconds of Dispatch's clock; 0 means that the timer is not
+  /// set.
   private final class Next: Sendable {
     let instant = Atomic<UInt64>(0)
   }

@@ -1,7 +1,7 @@
 import RelayCore
 import Synchronization
 
-/// Runs the current senders. A new sender replaces the one before it on its route; the replaced
+/// Runs the current senders. A new sender replaces the earlier sender of its route; the replaced
 /// sender finishes its pushes in flight and closes its connections.
 final class SenderGroup: Sendable {
   private struct RunningSender: Sendable {

@@ -1,7 +1,7 @@
 import RelayCore
 
-/// Makes store calls one after another beside the loop. The loop starts a job only after the one
-/// before was answered, so no jobs queue here.
+/// Makes store calls one after another beside the loop. The loop starts a job only after the
+/// earlier job has ended, so no jobs queue.
 struct StoreWorker<Job: Sendable, Outcome: Sendable>: Sendable {
   private let jobs: AsyncStream<Job>
   private let source: AsyncStream<Job>.Continuation

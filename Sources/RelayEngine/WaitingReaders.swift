@@ -10,15 +10,16 @@ package final class WaitingReaders: Sendable {
 
   package init(readersMax: Int) { barrier = Mutex(ReadBarrier(readersMax: readersMax)) }
 
-  /// Called when recovery has marked what it found unfolded. Until then, every read gets
-  /// `recovering`.
+  /// The loop calls this when it has marked every place that recovery found unfolded. Until then,
+  /// every read gets `.recovering`.
   package func begin() { barrier.withLock { $0.begin() } }
 
-  /// Returns when everything marked in these places before the call is folded, or cannot be folded.
+  /// Returns when everything marked in these places before the call is folded, or when the wait
+  /// ends without that (`ReadOutcome`).
   ///
   /// - Parameters:
   ///   - until: on the boot clock.
-  ///   - onWait: called once, if the caller has to wait, after it was counted.
+  ///   - onWait: called once if the caller has to wait, after the caller was counted.
   package func wait(
     for places: [ReadTarget], until: Instant, onWait: () -> Void
   ) async -> ReadOutcome {

@@ -1,13 +1,13 @@
-/// A decision of the coordinator, by its name. A simulation proves nothing about a branch that it
-/// has not reached.
+/// A branch of the coordinator's code, by a name. A simulation proves nothing about a branch that
+/// the simulation has not reached.
 package enum Branch: UInt8, CaseIterable, Sendable {
   // Group commit.
   /// Facts waited for the next commit, because this one had reached its bound.
   case commitFull
   /// A single request was larger than the bound of a commit, and was not divided.
   case requestKeptWhole
-  /// Facts of callers that had had their turn waited for a cut, because a reader waits for its
-  /// fold.
+  /// Facts of callers that had had their turn waited for a cut, because a reader waited for the
+  /// cut's fold.
   case commitHeldForReader
   case commitRefused
   case commitRepeated
@@ -44,7 +44,7 @@ package enum Branch: UInt8, CaseIterable, Sendable {
   // Folds.
   case foldRefused
   case foldRepeated
-  /// A fold was begun only to learn whether the store works again.
+  /// A fold was begun only to test whether the store works again.
   case foldTried
   case cutWithoutTorn
   case cutWithoutLarge

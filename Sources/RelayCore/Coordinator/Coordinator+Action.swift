@@ -21,7 +21,7 @@ extension Coordinator {
     case answer(RequestID, Result<[Answer], Unavailable>)
     /// Free the share of the inbox's bounds that the request holds.
     case release(RequestID)
-    /// Refuse new facts for this cause from now on; nil: accept them.
+    /// Refuse new facts for this cause from now on; `nil` means that new facts are accepted.
     case admission(Unavailable.Cause?)
 
     /// A read of this place must wait for the next fold.
@@ -37,7 +37,7 @@ extension Coordinator {
     case feedback(Set<Scope>)
     /// Report the event to operators.
     case event(Event)
-    /// Begin the next turn after this time, or earlier. One in each turn, as its last action.
+    /// Begin the next turn after this time, or earlier. This is the last action of every turn.
     case timer(Span)
     /// After `stop`: nothing is under way any more, or the stop's deadline has come.
     case stopped
@@ -53,17 +53,18 @@ extension Coordinator {
     case fact
   }
 
-  /// An event for operators. A healthy day has none.
+  /// An event for operators. A day without faults has hardly any.
   package enum Event: Sendable {
-    /// The relay found the wall clock far off, or that state has ended.
+    /// The relay found the wall clock far ahead, or this state has ended.
     case clock(RelayClock.Reading)
     /// A provider's answer that names a fault.
     case answered(PushAttempt, Verdict)
     /// A device was retired because its provider reported the address as dead.
     case retired(RouteKey, Verdict.Reason)
-    /// The route's circuit opened, for this reason; nil: it closed.
+    /// The route's circuit opened, for this reason; `nil` means that the circuit closed.
     case circuit(RouteKey, Verdict.Reason?)
-    /// So many addresses are reported dead that no more devices are retired; nil: pruning goes on.
+    /// So many addresses are reported dead that no more devices are retired; `nil` means that dead
+    /// devices are retired again.
     case pruning(RouteKey, Pruning.Stop?)
     /// A hot change matches more devices than its rate can wake within the longest time.
     case hurried(Scope)
@@ -73,7 +74,8 @@ extension Coordinator {
     case divided(StoreError)
     /// The journal will never accept this request.
     case requestRefused(StoreError)
-    /// The journal will never accept a forwarded change whole; it is sent on without its values.
+    /// The journal will never accept a forwarded change whole; the coordinator forwards the change
+    /// without its values.
     case valuesLeftOut(StoreError)
     /// The store refused a fold; it is tried again.
     case foldRefused(StoreError)

@@ -60,8 +60,8 @@ extension Coordinator {
       ticket.request, Unavailable(cause, retryAfterSeconds: 5), into: &actions)
   }
 
-  /// Refuses new facts when too many wait for a fold, and accepts them again afterwards. Called
-  /// whenever facts were stepped and whenever a fold has ended.
+  /// Refuses new facts when too many wait for a fold, and accepts them again afterwards. The
+  /// coordinator calls this after every step and after every fold.
   mutating func updateAdmission() {
     let hasRoom = settings.hasRoom(tail: counters.unfolded, entries: relay.uncutEntries)
     if !hasRoom { reach(.admissionEnded) }
@@ -70,6 +70,6 @@ extension Coordinator {
 }
 
 extension StoreError {
-  /// The cause that callers and readers are told when the store has refused.
+  /// The cause with which callers and readers are refused after the store has refused a write.
   var refusal: Unavailable.Cause { code == .full ? .storeFull : .storeUnwritable }
 }

@@ -1,5 +1,5 @@
 extension Coordinator {
-  /// The only switch over the core's effects.
+  /// Performs the core's effects in their order. This is the only switch over effects.
   mutating func perform(
     _ effects: [Effect], at now: Instant, origin: GroupCommit.Origin = .none
   ) {
@@ -25,8 +25,8 @@ extension Coordinator {
     }
   }
 
-  /// Each partition reports this for itself, slice by slice. Operators are told once in ten
-  /// minutes.
+  /// Reports a hot change that exceeds its smear's rate, at most once in ten minutes, because each
+  /// partition reports it again with each slice.
   private mutating func hurried(_ scope: Scope, at now: Instant) {
     guard counters.hurried.map({ $0 + .minutes(10) <= now }) ?? true else { return }
     counters.hurried = now

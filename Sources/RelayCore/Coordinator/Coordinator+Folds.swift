@@ -66,7 +66,7 @@ extension Coordinator {
   private mutating func leftOut() -> Set<PartitionID> {
     let isChoosing = isFoldAwaited && !isStopping
     let large = isChoosing ? relay.partitions(withUncut: settings.work.entriesOfLarge) : []
-    // The compiler lets no closure borrow `self` while it is changed here.
+    // The compiler lets no closure borrow `self` while this function changes `self`.
     let torn = stepping.torn
     let isDirty = relay.isDirty(besides: torn.union(large.subtracting(cutTurns.leftOut)))
     if !torn.isEmpty { reach(.cutWithoutTorn) }

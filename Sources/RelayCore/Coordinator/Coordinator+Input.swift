@@ -5,8 +5,8 @@ extension Coordinator {
     case request(RequestID, [Fact], by: Submitter)
     /// The last appended group is durable, or the store refused all of it.
     case appended(Result<Void, StoreError>)
-    /// The last cut is durable, with the rows that the fold itself made. Or the store refused all
-    /// of the cut, or the trim.
+    /// The last cut is durable, and the fold itself made these outbox rows. A failure means that
+    /// the store refused the whole cut, or the trim.
     case folded(Result<[OutboxRow], StoreError>)
     /// The last trim removed this many rows.
     case trimmed(rows: Int)
@@ -14,9 +14,11 @@ extension Coordinator {
     case verdict(PushAttempt, Verdict)
     /// A push that was recalled for the fact at this place can no longer leave.
     case recalled(FactPlace)
-    /// A device has read something, or has handled a wake. A lost one costs a repeated wake.
+    /// A device has read a feed, or has handled a wake. If this input is lost, the relay at most
+    /// repeats a wake.
     case acknowledged(Acknowledged, DeviceKey)
-    /// A poll or stream of the device opened at the courier. `after`: the newest wake it received.
+    /// A poll or stream of the device opened at the courier. `after` is the newest wake that the
+    /// device has received.
     case connected(DeviceKey, UInt64, after: UInt32?)
     /// The poll or stream ended. After an answered poll the device is expected back.
     case left(DeviceKey, UInt64, isExpectedBack: Bool)
@@ -28,11 +30,13 @@ extension Coordinator {
 
   /// What a reload changes. Bounds are fixed at the start.
   package struct Reconfiguration: Sendable {
-    /// Only the policy, the retention and the grace are taken from it.
+    /// The coordinator takes only the policy, the retention, the trim interval and the grace of
+    /// these settings.
     package var settings: RelaySettings
     /// Routes that now have a sender, or another sender than before.
     package var started: Set<RouteKey>
-    /// Routes that no longer have a sender. The devices of these routes stay registered, and wait.
+    /// Routes that no longer have a sender. The devices of these routes stay registered, and their
+    /// lanes wait.
     package var ended: Set<RouteKey>
 
     package init(

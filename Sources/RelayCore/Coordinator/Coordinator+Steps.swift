@@ -1,6 +1,6 @@
 import OrderedCollections
 
-/// Facts from callers and the relay's own, on their way through the journal into the core.
+/// Takes facts of callers and of the relay itself through the journal into the core.
 extension Coordinator {
   mutating func admit(
     _ facts: [Fact], of request: RequestID, by submitter: Submitter, at now: Instant, boot: Instant
@@ -34,14 +34,15 @@ extension Coordinator {
     }
   }
 
-  /// Journals a fact of the relay's own. Slices go through the pacer, no faster than folds.
+  /// Journals a fact of the relay's own. A slice first waits in the pacer until folds have kept up.
   mutating func journal(_ fact: Fact, in partition: PartitionID) {
     if case .slice = fact { return pacer.add(fact, in: partition) }
     commit.add(GroupCommit.Waiting(partition: partition, fact: fact, origin: .none))
   }
 
-  /// Steps durable facts, as many as one turn allows. Effects of each fact follow it at once, so
-  /// that no answer is given before the effects that it promises.
+  /// Steps durable facts, as many as one turn allows. The effects of each fact are performed
+  /// directly after its step, so that no answer is given before the effects that the answer
+  /// promises.
   mutating func step(at now: Instant) {
     guard stepping.isReady else { return }
     stepping.beginTurn()

@@ -1,6 +1,7 @@
 extension Coordinator {
-  /// The greatest age of the durable time while nothing else is folded. A start compares its clock
-  /// with that time, and a start after a quiet weekend must not look like one after a long stop.
+  /// How long after the last durable time a fold writes the time alone, if nothing else is folded.
+  /// A start compares the wall clock with the durable time, and a start after a quiet weekend must
+  /// not look like a start after a long stop.
   static let timeKeptEvery = Span.minutes(10)
 
   /// Translates the moment in a verdict from the provider's clock to the relay's time.
@@ -15,7 +16,8 @@ extension Coordinator {
   /// Whether this change's id is remembered.
   package func knows(_ change: Change) -> Bool { relay.knows(change) }
 
-  /// How far the wall clock is ahead of the relay's time, and after how much time it is believed.
+  /// How far the wall clock is ahead of the relay's time, and after how much time the relay follows
+  /// the wall clock; `nil` means that the wall clock is not in doubt.
   package var clockDoubt: (ahead: Span, believedIn: Span)? {
     guard let doubt = clock.doubt, let left = clock.believedIn else { return nil }
     return (doubt.ahead, left)

@@ -4,7 +4,7 @@
 /// world of virtual time in the simulation.
 ///
 /// A turn takes what has happened and returns actions in order, in two halves: `handle` and
-/// `proceed`. It neither waits nor reads a clock.
+/// `proceed`. The coordinator neither waits nor reads a clock.
 package struct Coordinator: ~Copyable {
   var relay: Relay
   var commit: GroupCommit
@@ -24,7 +24,7 @@ package struct Coordinator: ~Copyable {
   var trims: TrimSchedule
   /// The newest time that is durable.
   var timeKept: Instant
-  /// The deadline of a stop; nil: the daemon is not stopping.
+  /// The deadline of a stop; `nil` means that the daemon is not stopping.
   var stopBy: Instant?
   /// Whether a reader waits for a fold.
   var hasReaders = false
@@ -38,7 +38,7 @@ package struct Coordinator: ~Copyable {
   /// The most rows that one trim removes, so that folds never wait for long.
   package static let trimRows = 1_000
 
-  /// Continues where the journal ends.
+  /// Creates a coordinator that continues where the journal ends.
   ///
   /// - Parameter routes: routes that have a sender.
   package init(
@@ -102,7 +102,7 @@ package struct Coordinator: ~Copyable {
     relay.wake(at: now, into: &effects)
     perform(effects, at: now)
     startSlice()
-    // A tick that the wake asked for does not wait for the next turn.
+    // Journals a tick that `wake` asked for in this turn, and not in the next one.
     startCommit(at: now)
     let next = startFold(at: now)
     // Facts that waited for a cut may be committed now.
@@ -114,8 +114,8 @@ package struct Coordinator: ~Copyable {
     return actions
   }
 
-  /// The relay's time now. Operators are told once when the wall clock is far off, and once when
-  /// that ends.
+  /// Reads the relay's time. The coordinator reports to operators once when the wall clock is far
+  /// ahead, and once when that ends.
   private mutating func read(_ moment: Moment) -> Instant {
     let reading = clock.read(wall: moment.wall, boot: moment.boot)
     relay.wallAhead = clock.wallAhead
@@ -184,11 +184,12 @@ package struct Coordinator: ~Copyable {
     if actions.count > before { reach(.requestGivenUp) }
   }
 
-  /// Takes the last cut. Nothing is under way, and nothing is done after it. With it the next start
-  /// knows the time and need not estimate which wake numbers were used. Without it the next start
-  /// is as after a crash.
+  /// Takes the last cut, while nothing is under way; the coordinator does nothing after this cut.
+  /// The next start takes from the cut the time and which wake numbers were used, without an
+  /// estimate. Without the last cut, the next start is like a start after a crash.
   ///
-  /// - Returns: the cut for the last fold; nil: facts wait to be stepped, or a fold failed.
+  /// - Returns: the cut for the last fold; `nil` means that facts wait to be stepped, or that a
+  ///   fold failed.
   package mutating func lastCut(at moment: Moment) -> Cut? {
     guard cut == nil, stepping.isEmpty else {
       reach(.lastCutLeftOut)

@@ -17,7 +17,7 @@ package struct Counters: Sendable {
   }
 
   package internal(set) var changes = Changes()
-  /// Facts journalled and not folded, and how many of them are in the cut under way.
+  /// Facts journalled and not folded; `inCut` counts those of them that are in the cut under way.
   package internal(set) var unfolded = 0
   var inCut = 0
   package internal(set) var lastFold = Instant.zero
@@ -26,9 +26,9 @@ package struct Counters: Sendable {
   package internal(set) var feedRows: Int64 = 0
   /// When operators were last told that a smear exceeds its rate.
   var hurried: Instant?
-  /// The store's last refusal; nil: the store works again.
+  /// The message of the store's last refusal; `nil` means that the store works.
   package private(set) var storeTrouble: String?
-  /// The time of that refusal.
+  /// The time of the store's last refusal.
   private(set) var refusedAt = Instant.zero
   package private(set) var feedback: [Scope: Items] = [:]
 

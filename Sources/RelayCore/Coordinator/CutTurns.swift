@@ -4,8 +4,8 @@
 struct CutTurns: Sendable {
   private(set) var leftOut: Set<PartitionID> = []
 
-  /// Leaves out torn partitions, and large ones that were in the last cut, unless nothing else
-  /// would be left.
+  /// Leaves out torn partitions, and large ones that the last cut did not leave out. If that cut
+  /// would be empty, only torn partitions are left out.
   ///
   /// - Parameters:
   ///   - large: partitions with at least `WorkBounds.entriesOfLarge` new entries.

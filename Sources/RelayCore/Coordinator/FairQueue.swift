@@ -3,7 +3,7 @@ import DequeModule
 /// A queue in which submitters take turns: a submitter with many items delays another by at most
 /// one turn. Each submitter's items keep their order.
 struct FairQueue<Item: Sendable>: Sendable {
-  /// What one turn takes at most, unless its first item alone is larger.
+  /// The most that one turn takes, unless the first item alone is larger.
   struct Size: Hashable, Sendable {
     var facts = 256
     var bytes = 256 << 10
@@ -42,7 +42,7 @@ struct FairQueue<Item: Sendable>: Sendable {
 
   /// The item whose turn it is; it stays in the queue.
   ///
-  /// - Parameter isSparing: submitters that have had a turn since the last cut are skipped.
+  /// - Parameter isSparing: whether submitters that have had a turn since the last cut are skipped.
   mutating func next(isSparing: Bool = false) -> Item? {
     for _ in order.indices {
       guard let submitter = order.first else { return nil }

@@ -1,8 +1,9 @@
-/// Slices of wide changes on their way into the journal: one at a time, and no faster than folds
-/// bring them into feeds. So a fold stays small, its readers wait only shortly, changes of other
-/// producers come in between, and memory holds a few slices for any number of users.
+/// Slices of wide changes that wait for the journal. One is journalled at a time, no faster than
+/// folds bring their entries into feeds. So a fold stays small, its readers wait only shortly,
+/// changes of other producers come in between, and memory holds a few slices for any number of
+/// users.
 ///
-/// A waiting slice is in no journal and need not be: its fan-out is in the tables, from which the
+/// A waiting slice need not be in a journal, because its fan-out is in the tables, from which the
 /// next start continues.
 struct FanOutPacer: Sendable {
   /// How many slices of one partition follow each other before another partition's turn. The users
@@ -16,7 +17,8 @@ struct FanOutPacer: Sendable {
   private var turn = PartitionID(0)
   private var row = 0
 
-  /// - Parameter entriesMax: entries that wait for the next cut; with more, slices wait.
+  /// - Parameter entriesMax: how many entries may wait for the next cut; with more entries, slices
+  ///   wait.
   init(entriesMax: Int = WorkBounds().entriesForSlices) { self.entriesMax = entriesMax }
 
   var isEmpty: Bool { waiting.isEmpty }
@@ -27,7 +29,7 @@ struct FanOutPacer: Sendable {
 
   /// The slice to journal now, if any.
   ///
-  /// - Parameter entries: how many wait for the next cut.
+  /// - Parameter entries: how many entries wait for the next cut.
   mutating func next(entries: Int) -> (partition: PartitionID, slice: Fact)? {
     guard !isUnderWay, !waiting.isEmpty, entries < entriesMax else { return nil }
     if waiting[turn] == nil || row >= Self.rowMax {

@@ -1,6 +1,7 @@
-/// When to fold: seldom under load, so that much is merged; soon when a reader or an answer waits.
+/// When to fold: seldom while nothing waits, so that many changes are merged, and soon when a
+/// reader, a lane or an answer waits.
 struct FoldSchedule: Sendable {
-  /// The time between folds while nothing waits for one: more changes are merged.
+  /// The time between folds while nothing waits for a fold, so that more changes are merged.
   static let patient = Span(milliseconds: 200)
   /// The time between folds while readers, lanes or answers wait; all of them share each fold.
   static let urgent = Span(milliseconds: 20)

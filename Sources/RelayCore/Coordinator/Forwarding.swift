@@ -7,8 +7,8 @@ import DequeModule
 package struct Forwarding: Sendable {
   private struct Queue {
     var rows: Deque<OutboxRow> = []
-    /// The first message concerns many users, and waits for room. The result is kept, because each
-    /// check searches the target's subscriptions.
+    /// Whether the first message concerns many users and waits for room. The result is kept,
+    /// because each check searches the target's subscriptions.
     var isFirstWide = false
   }
 
@@ -37,7 +37,7 @@ package struct Forwarding: Sendable {
     }
   }
 
-  /// Messages that may go now; the rows of one message are adjacent.
+  /// Takes the messages that may be journalled now; the rows of one message are adjacent.
   package mutating func take(for relay: borrowing Relay) -> [OutboxRow] {
     take(room: { relay.fanOutRoom(in: $0) }, isWide: { relay.mayFanOut($0) })
   }
@@ -82,8 +82,8 @@ package struct Forwarding: Sendable {
     return Self.inOrder(rows)
   }
 
-  /// In the order of turns. Each track takes room for one message, and then waits behind the
-  /// others.
+  /// The tracks that have messages to a target, in the order of their turns. Each track takes room
+  /// for one message, and then waits behind the other tracks.
   private func turns(of target: PartitionID) -> Deque<Hearing> {
     let all = (waiting[target] ?? [:]).keys.sorted()
     guard let last = lastTurn[target], let next = all.firstIndex(where: { $0 > last }) else {
@@ -92,8 +92,8 @@ package struct Forwarding: Sendable {
     return Deque(all[next...] + all[..<next])
   }
 
-  /// In order of source and serial. A fold's rows are usually in this order already, and may be
-  /// 60,000. Sorting their indices costs less than moving them.
+  /// The rows in order of source and serial. A fold may have 60,000 rows, which are usually in this
+  /// order already. Sorting their indices costs less than moving the rows.
   private static func inOrder(_ rows: [OutboxRow]) -> [OutboxRow] {
     func isBefore(_ first: Int, _ second: Int) -> Bool {
       (rows[first].source, rows[first].key.serial) < (rows[second].source, rows[second].key.serial)

@@ -1,13 +1,13 @@
 import DequeModule
 
-/// Everything that arrives during one commit goes into the next one. One commit is under way at a
-/// time, and its facts get their ordinals only when it is durable.
+/// Collects everything that arrives during one commit into the next one. One commit is under way at
+/// a time; if the store refuses it, the ordinals of its facts are used again.
 ///
 /// A commit is bounded by facts and bytes, but one request's facts for one partition are never
 /// divided, even if they exceed the bound: they become durable, and visible, together. Submitters
 /// take turns, so that no caller waits behind everything that another one sent.
 struct GroupCommit: Sendable {
-  /// Where a fact came from, and so what to do once it is stepped.
+  /// The origin of a fact, which decides what to do once the fact is stepped.
   enum Origin: Sendable {
     case request(RequestTicket)
     case forward(OutboxRow.Key, from: PartitionID)
@@ -47,7 +47,7 @@ struct GroupCommit: Sendable {
       bytes = facts.reduce(0) { $0 + $1.fact.footprint }
     }
 
-    /// One message to several partitions, which the journal holds once.
+    /// Makes a unit of one message to several partitions, which the journal holds once.
     init(message facts: [Waiting]) {
       self.facts = facts
       need = .none
@@ -55,7 +55,7 @@ struct GroupCommit: Sendable {
       bytes = first + max(0, facts.count - 1) * Fact.tick.footprint
     }
 
-    /// One part for each partition, in the order of the facts.
+    /// The durable facts of the unit: one part for each partition, in the order of the facts.
     func durable(_ placed: ArraySlice<Placed>) -> [Durable] {
       var parts: [Durable] = []
       var rest = placed
@@ -81,7 +81,7 @@ struct GroupCommit: Sendable {
   private var placed: [Placed] = []
   private var last: [Ordinal]
   private var retryAt: Instant?
-  /// Branches that were reached, for checkers.
+  /// Branches that were reached, for the simulation and tests.
   private(set) var reached = Branches()
 
   /// - Parameter last: the last ordinal in each partition's journal.
@@ -93,7 +93,8 @@ struct GroupCommit: Sendable {
 
   var isIdle: Bool { first.isEmpty && waiting.isEmpty && underWay.isEmpty }
   var isUnderWay: Bool { !underWay.isEmpty }
-  /// When waiting facts are tried again after a refusal; nil: no fact waits for that.
+  /// When waiting facts are tried again after a refusal; `nil` means that no fact waits for another
+  /// try.
   var nextTry: Instant? { first.isEmpty && waiting.isEmpty || isUnderWay ? nil : retryAt }
 
   /// Adds a fact of the relay's own.
@@ -119,17 +120,18 @@ struct GroupCommit: Sendable {
     reserved += unit.need
   }
 
-  /// Everything that waits now comes before all that is added later, by any submitter.
+  /// Puts all facts that wait now before all that any submitter adds later.
   mutating func putFirst() { first += waiting.removeAll() }
 
-  /// A cut was taken: every submitter may have a turn again, see `next`.
+  /// A cut was taken, so every submitter may have a turn again (see `next`).
   mutating func cut() { waiting.cut() }
 
-  /// The next commit; nil: one is under way, no fact waits, or it is too early to try again.
+  /// The next commit; `nil` means that one is under way, that no fact waits, or that it is too
+  /// early to try again.
   ///
   /// - Parameter room: how many facts have room before the next cut. Beyond that number, submitters
-  ///   that have had a turn since the last cut wait for the cut. So its fold stays small for the
-  ///   readers that wait for it.
+  ///   that have had a turn since the last cut wait for the cut. So the cut's fold stays small for
+  ///   the readers that wait for it.
   mutating func next(at now: Instant, room: Int = .max) -> [JournalEntry]? {
     guard underWay.isEmpty, !first.isEmpty || !waiting.isEmpty else { return nil }
     if let retryAt {
@@ -185,7 +187,7 @@ struct GroupCommit: Sendable {
   /// These facts are stepped, so their messages are now counted in the outbox.
   mutating func stepped(_ need: ForwardNeed) { reserved -= need }
 
-  /// What follows from a refused commit. Such a commit wrote nothing.
+  /// The consequence of a refused commit. A refused commit wrote nothing.
   enum Refused: Sendable {
     /// These requests are refused; facts of the relay's own wait for the next try.
     case requests([RequestTicket])
@@ -259,8 +261,8 @@ extension GroupCommit.Waiting {
     return ticket
   }
 
-  /// A forwarded change without its record's values; only its short names are left. Nil: it has no
-  /// values.
+  /// The same fact without the values of its record, if it is a forwarded change; `nil` means that
+  /// the fact has no values.
   var withoutValues: GroupCommit.Waiting? {
     guard case .forwarded(var forwarded) = fact,
       case .change(var change, let position) = forwarded.message,

@@ -1,5 +1,5 @@
-/// Builds a relay from the store's tables and the journal's tail. The tail is stepped with the
-/// instants of its journalling, so that positions come out equal.
+/// Builds a relay from the store's tables and the journal's tail. Each fact of the tail is stepped
+/// with the instant with which it was journalled, so that the replay has the same effects.
 package struct JournalReplay: ~Copyable {
   var relay: Relay
   /// The last ordinal in each partition's journal.

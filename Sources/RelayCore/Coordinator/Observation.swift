@@ -1,4 +1,5 @@
-/// The coordinator's steps, as checkers see them. The daemon has no observer.
+/// Reports the coordinator's steps to an observer of the simulation or of a test. The daemon has no
+/// observer.
 struct Observation {
   var observer: ((Coordinator.Step) -> Void)?
   var reached = Branches()
@@ -17,7 +18,7 @@ extension Coordinator {
     package var isFanningOut: Bool
   }
 
-  /// Called for each step, in order.
+  /// The function that the coordinator calls after each step, in order.
   package var observer: ((Step) -> Void)? {
     get { observation.observer }
     set { observation.observer = newValue }

@@ -17,15 +17,17 @@ struct PendingAnswers: Sendable {
 
   private var open: [Waiting] = []
   private var inCut: [Waiting] = []
-  /// What each fact still waits for: partitions that it was forwarded to, and recalled pushes.
+  /// For each fact, how many targets of its messages and recalled pushes it still waits for, and
+  /// the answers that are due after that.
   private var forwards: [FactPlace: (left: Int, due: [Due])] = [:]
-  /// For each partition the facts in `forwards`, and some that were removed from there. Everything
-  /// before the first fact that is still in `forwards` was delivered.
+  /// For each partition, the facts in `forwards`, and some that were removed from `forwards` since.
+  /// All messages of facts before the first one that is still in `forwards` were delivered.
   private var undelivered: [PartitionID: Heap<Ordinal>] = [:]
-  /// Folded facts that wait for everything their partition forwarded before; in order of ordinals.
+  /// Folded facts that wait until everything that their partition forwarded before is delivered; in
+  /// order of ordinals.
   private var late: [PartitionID: Deque<Waiting>] = [:]
 
-  /// The requests' facts whose answers wait for a fold.
+  /// The facts of requests whose answers wait for a fold.
   var waiting: [RequestTicket] { (open + inCut).map(\.due.ticket) }
 
   /// Whether no answer waits for a fold or for other partitions.
@@ -56,7 +58,7 @@ struct PendingAnswers: Sendable {
     }
   }
 
-  /// The cut is durable, and these rows go to other partitions.
+  /// The cut is durable, and these rows are messages to other partitions.
   ///
   /// - Returns: answers that are due now.
   mutating func folded(_ rows: [OutboxRow]) -> [Due] {
@@ -75,7 +77,9 @@ struct PendingAnswers: Sendable {
     return due
   }
 
-  /// Each fact enters the heap once and leaves it once, so the cost is proportional to the answers.
+  /// Takes the answers for which everything was delivered that their partition forwarded before.
+  /// Each fact enters the heap once and leaves it once, so the cost is proportional to the number
+  /// of facts.
   private mutating func caughtUp(_ partition: PartitionID) -> [Due] {
     guard late[partition] != nil else { return [] }
     let first = firstUndelivered(of: partition) ?? Ordinal(.max)
@@ -119,7 +123,8 @@ struct PendingAnswers: Sendable {
     entry.left -= 1
     forwards[place] = entry.left > 0 ? entry : nil
     guard entry.left == 0 else { return [] }
-    // Delivered facts leave the heap at once when no answer waits for them, so that it stays small.
+    // Removes delivered facts from the heap even if no answer waits for them, so that the heap
+    // stays small.
     _ = firstUndelivered(of: place.partition)
     return entry.due + caughtUp(place.partition)
   }

@@ -19,7 +19,8 @@ package struct RequestID: Hashable, Comparable, Sendable {
 struct PendingRequests: Sendable {
   private struct Open: Sendable {
     var answers: [Answer]
-    /// Answers still missing for each fact; a broadcast fact has one for each partition.
+    /// How many answers each fact still waits for; a fact for several partitions has one answer
+    /// from each of them.
     var missing: [Int]
     var left: Int
     /// The caller was told to retry, and the request still holds its share of the inbox's bounds.
@@ -30,11 +31,11 @@ struct PendingRequests: Sendable {
   /// Deadlines on the boot clock, in order of arrival.
   private var deadlines: Deque<(request: RequestID, until: Instant)> = []
 
-  /// On the boot clock; `giveUp` has dropped earlier deadlines.
+  /// The earliest deadline, on the boot clock; `giveUp` has removed those that have passed.
   var nextDeadline: Instant? { deadlines.first?.until }
 
   /// - Parameters:
-  ///   - missing: how many answers each of its facts will have.
+  ///   - missing: how many answers each fact of the request will have.
   ///   - until: on the boot clock; never before the deadline of an earlier request.
   mutating func open(_ request: RequestID, missing: [Int], until: Instant) {
     deadlines.append((request, until))
@@ -77,8 +78,9 @@ struct PendingRequests: Sendable {
     }
   }
 
-  /// Accepted facts of the request continue. The request holds its share of the inbox's bounds
-  /// until these facts are done, so that repeated requests cannot fill memory beyond these bounds.
+  /// Tells the caller to retry. Accepted facts of the request continue. The request holds its share
+  /// of the inbox's bounds until these facts are done, so that repeated requests cannot fill memory
+  /// beyond these bounds.
   mutating func giveUp(
     _ request: RequestID, _ why: Unavailable, into actions: inout [Coordinator.Action]
   ) {

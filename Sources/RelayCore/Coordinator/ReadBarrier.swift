@@ -1,6 +1,7 @@
 /// Which places have changes that no fold has brought to the store yet, and which readers wait for
-/// them (P4). A waiting reader is kept as a value of the shell, and returned with its outcome. At
-/// most `readersMax` wait, each until its deadline or until a fold is refused.
+/// them (P4). The barrier keeps a value of the shell for each waiting reader, and returns it when
+/// the wait ends. At most `readersMax` readers wait, each until its deadline or until a fold is
+/// refused.
 package struct ReadBarrier<Reader: Sendable>: Sendable {
   private struct Waiting: Sendable {
     /// On the boot clock.
@@ -14,7 +15,8 @@ package struct ReadBarrier<Reader: Sendable>: Sendable {
   private var open: Set<ReadTarget> = []
   /// Places dirtied before the cut under way.
   private var inCut: Set<ReadTarget> = []
-  /// In order of their deadlines, which is nearly the order of arrival.
+  /// Readers that wait for the cut under way, in order of their deadlines, which is nearly the
+  /// order of arrival.
   private var waitingForCut: [Waiting] = []
   private var waitingForNext: [Waiting] = []
   private var isRecovering = true
@@ -27,13 +29,14 @@ package struct ReadBarrier<Reader: Sendable>: Sendable {
   /// How many readers wait.
   package var readers: Int { waitingForNext.count + waitingForCut.count }
 
-  /// Recovery has dirtied what it found unfolded. Until then every read is told `recovering`.
+  /// Recovery has marked every place that has unfolded changes. Every read before this call gets
+  /// `.recovering`.
   package mutating func begin() { isRecovering = false }
 
   /// - Parameters:
   ///   - until: on the boot clock.
   ///   - reader: kept if it has to wait.
-  /// - Returns: the outcome now; nil: the reader waits.
+  /// - Returns: the outcome now; `nil` means that the reader waits.
   package mutating func read(
     _ places: [ReadTarget], until: Instant, _ reader: @autoclosure () -> Reader
   ) -> ReadOutcome? {
@@ -57,7 +60,7 @@ package struct ReadBarrier<Reader: Sendable>: Sendable {
 
   /// A cut was taken: all dirty places are in it, except for `others`.
   ///
-  /// - Parameter others: partitions that are not in it; their readers continue to wait.
+  /// - Parameter others: partitions that are not in the cut; their readers continue to wait.
   package mutating func cut(without others: Set<PartitionID> = []) {
     guard !others.isEmpty else {
       (inCut, open) = (open, [])
@@ -79,8 +82,8 @@ package struct ReadBarrier<Reader: Sendable>: Sendable {
     return waitingForCut.map(\.reader)
   }
 
-  /// The fold was refused, and is tried again. Until a fold succeeds, readers of unfolded places
-  /// are told so at once; all others are served.
+  /// The store refused the fold, which is tried again. Until a fold succeeds, readers of unfolded
+  /// places get `.refused` at once; all other readers are served.
   ///
   /// - Returns: readers that wait no longer.
   package mutating func refused(_ cause: Unavailable.Cause) -> [Reader] {
@@ -93,7 +96,7 @@ package struct ReadBarrier<Reader: Sendable>: Sendable {
     Self.overdue(&waitingForCut, at: now) + Self.overdue(&waitingForNext, at: now)
   }
 
-  /// The daemon ends: every reader that waits is told so.
+  /// The daemon ends, so no reader waits any more; the result is all readers that waited.
   package mutating func close() -> [Reader] {
     isClosed = true
     return takeAll()
@@ -117,7 +120,7 @@ package struct ReadBarrier<Reader: Sendable>: Sendable {
   }
 }
 
-/// What a reader that waits for a fold is told.
+/// The outcome of a read that may have waited for a fold.
 package enum ReadOutcome: Hashable, Sendable {
   case visible
   case closed

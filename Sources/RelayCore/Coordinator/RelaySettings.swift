@@ -1,19 +1,21 @@
-/// What the engine and its coordinator are configured with.
+/// The settings of the engine and of its coordinator.
 package struct RelaySettings: Sendable {
   package var limits = Limits()
   package var policy = WakePolicy()
   /// Facts accepted into the inbox and not yet answered.
   package var inboxMax = 65_536
-  /// The memory of all these facts together.
+  /// The footprint in bytes of all facts accepted into the inbox and not yet answered.
   package var inboxBytesMax = 64 << 20
   /// Readers that wait for a fold.
   package var readersMax = 4_096
   /// How long a request waits for a commit or a fold before the caller is told to retry.
   package var answerWithin = Span.seconds(20)
-  /// Facts journalled and not folded. Above this, new facts are refused until folds catch up.
+  /// Facts journalled and not folded. Above this number, new facts are refused until folds catch
+  /// up.
   package var journalTailMax = 1_000_000
-  /// Feed entries that wait for a cut. Above this, new facts are refused and durable ones wait
-  /// until folds catch up. One fact may make many: a public change makes one for each subscriber.
+  /// Feed entries that wait for a cut. Above this number, new facts are refused and durable ones
+  /// wait until folds catch up. One fact may make many entries: a public change makes one for each
+  /// subscription that fires.
   package var entriesUncutMax = 500_000
   package var tombstonesKept = Span.days(30)
   package var notificationsKept = Span.days(30)

@@ -1,17 +1,18 @@
 import DequeModule
 
-/// Durable facts on their way into the core: each partition's in the order of its journal, with a
-/// bounded amount of work in one turn of the loop. So a thousand changes that are costly to match
-/// delay readers and other users by one turn only.
+/// Durable facts that wait to be stepped. Each partition's facts are stepped in the order of its
+/// journal, with a bounded amount of work in one turn of the loop. So a thousand changes that are
+/// costly to match delay readers and other users by one turn only.
 ///
 /// One request's facts for one partition become visible together. A partition in which only some of
-/// them are stepped is left out of cuts. When all are stepped, the partition begins no other
-/// request before it has been in a cut.
+/// these facts are stepped is left out of cuts. After it was left out, the partition begins no
+/// other request before it has been in a cut.
 struct Stepping: Sendable {
   /// A fact to step now.
   struct Next: Sendable {
     var placed: GroupCommit.Placed
-    /// The room that stepping this fact frees, if it is its request's last one for this partition.
+    /// The reserved room that this step frees, if the fact is its request's last one for the
+    /// partition.
     var frees: ForwardNeed?
   }
 
@@ -22,7 +23,8 @@ struct Stepping: Sendable {
     private(set) var stepped = 0
     /// Facts that are stepped, and not yet in a cut.
     var uncut = 0
-    /// The partition was left out of a cut, or the next cut is full.
+    /// Whether the partition must be in a cut before its next request begins, because it was left
+    /// out of a cut or because the next cut is full.
     var isOwedCut = false
 
     var isTorn: Bool { stepped > 0 }
@@ -84,7 +86,8 @@ struct Stepping: Sendable {
 
   mutating func beginTurn() { workLeft = workPerTurn }
 
-  /// The fact to step now; call `stepped` before the next call. Nil: the turn is over.
+  /// The fact to step now; `nil` means that the turn is over. The caller must call `stepped` before
+  /// the next call.
   func next() -> Next? {
     guard workLeft > 0, let number = turns.first, let unit = lines[number].waiting.first else {
       return nil
@@ -110,8 +113,8 @@ struct Stepping: Sendable {
 
   /// A cut was taken.
   ///
-  /// - Parameter left: partitions that are not in it, among them all that are `torn`.
-  /// - Returns: how many durable facts are not in it.
+  /// - Parameter left: partitions that are not in the cut, among them all `torn` ones.
+  /// - Returns: how many durable facts are not in the cut.
   mutating func cut(without left: Set<PartitionID>) -> Int {
     var facts = count
     for number in lines.indices {
@@ -123,17 +126,18 @@ struct Stepping: Sendable {
   }
 
   /// The next cut is full: requests that are stepped in part continue to their ends, and no other
-  /// begins before the cut is taken.
+  /// request begins before the cut is taken.
   mutating func waitForCut() {
     for number in lines.indices { change(number) { $0.isOwedCut = true } }
   }
 
-  /// No cut can be made durable now, so facts that wait for one continue.
+  /// No cut can be made durable now, so facts that wait for a cut continue.
   mutating func foldFailed() {
     for number in lines.indices { change(number) { $0.isOwedCut = false } }
   }
 
-  /// Changes a line, and adds it to or removes it from the turns as its readiness changes.
+  /// Changes a partition's line, and adds the partition to the turns or removes it when the line's
+  /// readiness changes.
   private mutating func change(_ number: Int, _ change: (inout Line) -> Void) {
     let wasReady = lines[number].isReady
     change(&lines[number])

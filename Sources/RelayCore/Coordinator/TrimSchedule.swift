@@ -16,7 +16,7 @@ struct TrimSchedule: Sendable {
   /// A cut was taken.
   mutating func folds() { isFoldNext = false }
 
-  /// - Parameter hasMore: the trim removed as many rows as one may, so more are left.
+  /// - Parameter hasMore: the trim removed as many rows as one trim may, so more rows may be left.
   mutating func ended(at now: Instant, hasMore: Bool) { if hasMore { next = now } }
 
   /// The configuration was reloaded.

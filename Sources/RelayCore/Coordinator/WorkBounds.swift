@@ -2,8 +2,8 @@
 /// compromises between throughput and the delay of others. A simulation makes them small, so that a
 /// small world reaches them.
 package struct WorkBounds: Hashable, Sendable {
-  /// The bound of one commit, unless a single request is larger. The next commit waits until this
-  /// one is written: some hundredths of a second.
+  /// The bound of one commit, unless a single request is larger. It takes some hundredths of a
+  /// second to write such a commit, and the next commit waits for that long.
   package struct Commit: Hashable, Sendable {
     package var facts = 1_024
     package var bytes = 2 << 20
@@ -13,17 +13,19 @@ package struct WorkBounds: Hashable, Sendable {
   }
 
   package var commit = Commit()
-  /// Entries that wait for the next cut while a reader waits for it. With more, callers that have
-  /// had a turn since the last cut wait for the cut. A fold of them takes some forty milliseconds,
-  /// and a reader may wait for two folds. A request is never divided, so it may add 1,000 more.
+  /// How many entries may wait for the next cut while a reader waits for its fold. With more
+  /// entries, callers that have had a turn since the last cut wait for the cut. A fold of so many
+  /// entries takes some forty milliseconds, and a reader may wait for two folds. A request is never
+  /// divided, so it may add 1,000 entries more.
   package var entriesForReader = 1_000
-  /// The work of one turn, as `Relay.step` counts it: some ten milliseconds.
+  /// The most work of one turn, in the units that `Relay.step` returns; it takes some ten
+  /// milliseconds.
   package var workPerTurn = 128 << 10
   /// A partition with this many new entries is left out of every other cut that a reader waits for.
-  /// Folding them takes some ten milliseconds.
+  /// A fold of so many entries takes some ten milliseconds.
   package var entriesOfLarge = 256
-  /// Entries that wait for the next cut; with more, slices of wide changes wait. One fold of them
-  /// takes about a tenth of a second.
+  /// How many entries may wait for the next cut; with more entries, slices of wide changes wait. A
+  /// fold of so many entries takes about a tenth of a second.
   package var entriesForSlices = 4_000
 
   package init() {}

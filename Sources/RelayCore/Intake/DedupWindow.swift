@@ -58,7 +58,7 @@ package struct DedupWindow: Sendable {
 
   /// Forgets ids that are too old, at most `forgottenAtOnce` of them.
   ///
-  /// - Returns: the last fact whose ids are all forgotten; nil: no id was forgotten.
+  /// - Returns: the last fact whose ids are all forgotten; `nil` if no id was forgotten.
   @discardableResult
   package mutating func forget(at now: Instant, limits: Limits) -> Ordinal? {
     forget(atMost: Self.forgottenAtOnce) { $0.at + limits.rememberedFor <= now }
@@ -66,7 +66,7 @@ package struct DedupWindow: Sendable {
 
   /// Forgets the ids of facts up to and including `ordinal`. A repeated call changes nothing.
   ///
-  /// - Returns: the last fact whose ids are all forgotten; nil: no id was forgotten.
+  /// - Returns: the last fact whose ids are all forgotten; `nil` if no id was forgotten.
   @discardableResult
   package mutating func forget(through ordinal: Ordinal) -> Ordinal? {
     isForgetAsked = false

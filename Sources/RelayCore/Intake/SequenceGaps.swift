@@ -13,7 +13,8 @@ package struct SequenceGaps: Hashable, Sendable {
     }
   }
 
-  /// In order of number, and therefore of `since`: only numbers above all others go missing.
+  /// The runs in order of number, and therefore of `since`, because only numbers above all others
+  /// go missing.
   package private(set) var runs: [Run]
 
   package init(_ runs: [Run] = []) { self.runs = runs }

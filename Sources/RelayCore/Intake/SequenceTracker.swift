@@ -42,7 +42,7 @@ package struct SequenceTracker: Hashable, Sendable {
     package var deadline = Instant.never
   }
 
-  /// The number of a change whose id is not remembered has arrived.
+  /// Takes the number of a change whose id is not remembered.
   ///
   /// - Parameter subject: what the change settles, if anything.
   package mutating func hear(

@@ -15,7 +15,7 @@ struct ZoneSequences: Sendable {
   /// way into the journal.
   var nextTick: Instant? { deadlines.first < .never && !isTickAsked ? deadlines.first : nil }
 
-  /// The number of a change whose id is not remembered has arrived.
+  /// Takes the number of a change whose id is not remembered.
   mutating func hear(
     _ number: Int64, of origin: UInt64, about subject: UInt64?, in key: ZoneKey, at now: Instant,
     limits: Limits

@@ -197,7 +197,8 @@ package struct SubscriptionIndex: Sendable {
       let postings = postings[PublicKey(scope: reading.change.scope, recordType: record.type)]
     else { return page }
     var merge = PostingMerge(postings.lists(for: &reading), after: cursor)
-    // Finding the lists does not count here; its cost is bounded by the record and the index.
+    // The search for the lists does not count toward this bound; the record and the index bound the
+    // cost of the search.
     let workMax = reading.work + (limit + 1) * Self.workPerHit
     var last = cursor
     var looks = 0

@@ -1,5 +1,5 @@
 /// News of a device for the app's own servers: its address was retired, it is silent, or it has
-/// returned. Reported once, in the cut that makes it durable.
+/// returned. The relay reports each item once, in the cut that makes the item durable.
 package struct Feedback: Hashable, Sendable {
   package enum News: Hashable, Sendable {
     /// Pushes no longer reach the address.

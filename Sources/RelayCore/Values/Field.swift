@@ -1,5 +1,5 @@
-/// A field of a record, as a producer reports it. Used for filters and for the values that a
-/// matched subscription names; the relay keeps nothing else of the field.
+/// A field of a record, as a producer reports it. The relay uses fields for filters and for the
+/// values that a matched subscription names; the relay keeps nothing else of the field.
 ///
 /// A name that begins with an underscore belongs to a system field (`SystemField`). The HTTP layer
 /// refuses such names among a producer's fields.

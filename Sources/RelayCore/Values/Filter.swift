@@ -10,7 +10,7 @@ extension QueryRule {
     package let field: String
     package let comparator: Comparator
     package let value: FieldValue
-    /// In metres; used with `near` only.
+    /// The distance in metres; only the comparator `near` uses it.
     package let distance: Double?
     /// The words that a token search looks for.
     let words: [SearchWords.Word]

@@ -27,7 +27,7 @@ package enum Hex {
     }
   }
 
-  /// The bytes that `text` encodes; nil if it has an odd length or another character.
+  /// The bytes that `text` encodes; `nil` if the text has an odd length or another character.
   package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
     guard text.utf8.count.isMultiple(of: 2) else { return nil }
     var bytes: [UInt8] = []

@@ -37,7 +37,8 @@ package struct Subscription: Hashable, Sendable {
   }
 }
 
-/// A query subscription's condition. Fires for records of one type whose fields pass every filter.
+/// A query subscription's condition. The rule fires for records of one type whose fields pass every
+/// filter.
 package struct QueryRule: Hashable, Sendable {
   package var recordType: String
   package var filters: [Filter]
@@ -84,7 +85,7 @@ package struct NotificationInfo: Hashable, Sendable {
   /// Names of the record's fields that the push carries as `af`; at most 3.
   package var desiredKeys: [String] = []
   /// The name of the record's field whose value is the collapse key: an alert replaces an earlier
-  /// one with the same value. Query subscriptions only.
+  /// one with the same value. Only query subscriptions have a collapse key.
   package var collapseKey: String?
 
   package init() {}

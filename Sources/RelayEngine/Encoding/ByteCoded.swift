@@ -1,5 +1,5 @@
 /// A value with a compact form in bytes, coded by hand without reflection or field names. A form
-/// that a store may hold is never changed: another form gets another version byte on its blob.
+/// that a store may hold never changes; a new form gets a new version byte in its blob.
 package protocol ByteCoded {
   func write(to writer: inout ByteWriter)
   init(from reader: inout ByteReader) throws(CodingFailure)

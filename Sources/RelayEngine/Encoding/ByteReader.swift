@@ -1,5 +1,5 @@
-/// Reads what `ByteWriter` wrote. For any bytes it throws and never traps, and it never allocates
-/// more memory than the bytes could fill.
+/// Reads what `ByteWriter` wrote. Wrong bytes make the reader throw and never trap, and the memory
+/// that it allocates is bounded by the number of the bytes.
 package struct ByteReader: Sendable {
   /// How deep lists of field values may be nested; CloudKit itself allows one level.
   package static let depthMax = 16

@@ -1,4 +1,5 @@
-/// Collects the bytes of a blob. Numbers have a variable length; a text begins with its length.
+/// Collects the bytes of a blob. Numbers have a variable length, and each text begins with its
+/// length.
 package struct ByteWriter: Sendable {
   package private(set) var bytes: [UInt8] = []
 
@@ -20,7 +21,7 @@ package struct ByteWriter: Sendable {
 
   package mutating func count(_ value: Int) { number(UInt64(value)) }
 
-  /// Writes small numbers of either sign in few bytes.
+  /// Writes a number of either sign; the closer it is to zero, the fewer bytes it takes.
   package mutating func signed(_ value: Int64) {
     number(UInt64(bitPattern: value << 1 ^ value >> 63))
   }
@@ -30,7 +31,7 @@ package struct ByteWriter: Sendable {
     withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
   }
 
-  /// - Precondition: `value` is finite. A reader refuses all other values, and one of them in the
+  /// - Precondition: `value` is finite. A reader refuses all other values, and such a value in the
   ///   journal would make the next start fail.
   package mutating func double(_ value: Double) {
     precondition(value.isFinite, "a double that is kept is finite: what is read as JSON is")

@@ -14,8 +14,9 @@ extension Field: ByteCoded {
 extension FieldValue: ByteCoded {
   package func write(to writer: inout ByteWriter) { write(to: &writer, depth: 0) }
 
-  /// Omits lists that are nested deeper than a reader accepts: an entry that can be written but not
-  /// read would make the next start fail. Only filters and payloads use these values.
+  /// Writes a list that is nested deeper than a reader accepts as an empty list, because an entry
+  /// that can be written but not read would make the next start fail. Only filters and payloads use
+  /// these values.
   private func write(to writer: inout ByteWriter, depth: Int) {
     switch self {
     case .string(let text):

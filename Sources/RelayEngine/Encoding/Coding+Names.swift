@@ -58,7 +58,8 @@ extension ClientID: ByteCoded {
 }
 
 extension Ordinal: ByteCoded {
-  /// A position has 48 bits for an ordinal: a larger one is damage, and none could follow it.
+  /// The largest ordinal that can be stored, because a position has 48 bits for its ordinal. A
+  /// larger number in a blob proves that the blob is damaged.
   package static let codedMax = Ordinal(1 << 48 - 1)
 
   package func write(to writer: inout ByteWriter) { writer.number(number) }

@@ -1,4 +1,4 @@
-/// Bytes that this version does not write: damaged, cut off, or of a newer version.
+/// The bytes are not what this version writes: they are damaged, cut off, or of a newer version.
 ///
 /// The blob cannot be used. The caller, which knows the row of the blob, names the row.
 package struct CodingFailure: Error, Hashable, Sendable, CustomStringConvertible {

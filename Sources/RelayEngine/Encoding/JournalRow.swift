@@ -1,13 +1,14 @@
 package import RelayCore
 
 /// One group commit as the journal stores it. Each entry follows its length, so that a reader of
-/// one partition's entries need not decode those of the others.
+/// one partition's entries need not decode the entries of other partitions.
 ///
-/// A message to many partitions is written once: the entries after it that carry the same message
+/// A message to many partitions is written once: the following entries that carry the same message
 /// only refer to it. Otherwise a public record of 1 MiB would be written 64 times.
 package enum JournalRow {
   package static let version: UInt8 = 1
-  /// Begins an entry that carries the message of the entry before; no fact begins with this byte.
+  /// The first byte of an entry that carries the same message as the entry before; no fact begins
+  /// with this byte.
   private static let repeated: UInt8 = 255
 
   /// The partition and the ordinal of one entry of a row.

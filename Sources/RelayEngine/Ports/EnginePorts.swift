@@ -1,6 +1,6 @@
 package import RelayCore
 
-/// The machine's two clocks. The real ones come from the kernel; tests set theirs by hand.
+/// The machine's two clocks. The daemon reads the kernel's clocks; tests set the time by hand.
 package protocol ClockReader: Sendable {
   /// Milliseconds since 1970; may jump either way.
   func wall() -> Instant
@@ -8,15 +8,16 @@ package protocol ClockReader: Sendable {
   func boot() -> Instant
 }
 
-/// Ids that a push carries, made from a key, so that a resend after a crash carries the same ids.
+/// Makes the ids that a push carries. Equal inputs give equal ids, so a resend after a crash
+/// carries the same ids.
 package protocol PushKeys: Sendable {
-  /// `apns-id`: a keyed hash of device and wake.
+  /// The push's id (`apns-id`): a keyed hash of device and wake.
   func pushID(device: DeviceKey, wake: UInt32) -> Identifier
   /// A collapse id of at most 64 bytes: the value itself if it fits, else its SHA-256 in base64url.
   func collapseID(_ value: String) -> String
 }
 
-/// Learns of new feedback and passes it on to the apps' own servers.
+/// Passes new feedback on to the apps' own servers.
 package protocol FeedbackObserver: Sendable {
   /// Items of these scopes became durable. The loop calls this, so it must not block.
   func feedbackChanged(_ scopes: Set<Scope>)
@@ -29,9 +30,9 @@ package protocol ServiceNotifier: Sendable {
   ///
   /// - Parameter line: a text for people.
   func waiting(_ line: String)
-  /// Recovery is over: the daemon serves.
+  /// Recovery is over, and the daemon serves requests.
   func ready()
-  /// Reports one line for people.
+  /// Reports one line of text for people.
   func status(_ line: String)
   /// Reports that the loop runs: called twice a turn, and at least every `beatEvery` while the loop
   /// is idle. A turn is bounded (`WorkBounds`).
@@ -46,6 +47,6 @@ package protocol ServiceNotifier: Sendable {
 extension ServiceNotifier {
   /// Does nothing, for notifiers that need no such message.
   package func waiting(_ line: String) {}
-  /// For notifiers without a requirement of their own.
+  /// The default for notifiers without a requirement of their own.
   package var beatEvery: Span { .seconds(1) }
 }

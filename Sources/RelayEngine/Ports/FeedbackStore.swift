@@ -1,7 +1,7 @@
 package import RelayCore
 
 /// Keeps feedback for the apps' own servers until it is trimmed: one feed for all scopes, in the
-/// order of the folds that brought it.
+/// order of the folds that wrote the items.
 ///
 /// Items enter with `Store.fold`, in the transaction that makes the reported events durable. Each
 /// scope keeps at most `Limits.feedbackItems` items, each no longer than its retention.
@@ -14,6 +14,6 @@ package protocol FeedbackStore: Sendable {
   func feedbackTaken(in scope: Scope) async throws(StoreError) -> FeedbackPosition
 
   /// Notes that the server has taken every item up to `position`. The mark never goes back; the
-  /// call returns when it is durable.
+  /// call returns when the mark is durable.
   func takeFeedback(through position: FeedbackPosition, in scope: Scope) async throws(StoreError)
 }

@@ -3,20 +3,18 @@ import Synchronization
 /// Whether one push may still be handed to its provider. The engine takes back a push whose content
 /// its user may not see any more; its sender calls `begin` before the first byte leaves.
 ///
-/// ```
-/// waiting ──begin──▶ leaving ──written──▶ left
-///    ▲                  │ returned           │ returned
-///    └──────────────────┴────────────────────┘
-/// ```
-/// A push that was taken back never leaves again. That holds at once while it waits or after it has
-/// left; while it is leaving, as soon as it has left or ended. Any thread may call.
+/// ``` waiting ──begin──▶ leaving ──written──▶ left ▲ │ returned │ returned
+/// └──────────────────┴────────────────────┘ ``` A push that was taken back never leaves again. If
+/// the push waits or has left already, this holds at once; if the push is leaving, this holds as
+/// soon as the push has left or ended. Any thread may call.
 package final class Handover: Sendable {
   private enum State {
     case waiting
     case leaving
     case left
     case takenBack
-    /// Taken back while it was leaving; the function is called when the last byte has left.
+    /// The push was taken back while it was leaving; the function is called when the push has left
+    /// or was stopped.
     case takenBackLeaving(@Sendable () -> Void)
   }
 
@@ -26,7 +24,8 @@ package final class Handover: Sendable {
 
   /// Called when the sender is about to write the push.
   ///
-  /// - Returns: false if the push was taken back: answer `.later(after: nil, .recalled, …)`.
+  /// - Returns: false if the push was taken back; the sender then answers `.later(after: nil,
+  ///   .recalled, …)`.
   package func begin() -> Bool {
     state.withLock { state in
       switch state {
@@ -41,7 +40,7 @@ package final class Handover: Sendable {
   /// The provider's connection has taken all bytes of the push.
   package func written() { settle(as: .left) }
 
-  /// The provider did not process the push, or its bytes did not leave: it waits again.
+  /// The provider did not process the push, or its bytes did not leave, so the push waits again.
   package func returned() { settle(as: .waiting) }
 
   /// The push has its verdict.

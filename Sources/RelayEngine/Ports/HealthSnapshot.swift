@@ -1,6 +1,6 @@
 package import RelayCore
 
-/// The daemon's state at one moment. Ages in seconds, sizes in bytes.
+/// The daemon's state at one moment. Ages are in seconds, and sizes in bytes.
 package struct HealthSnapshot: Hashable, Sendable {
   package var healthy: Bool { reasons.isEmpty }
   /// Why the daemon is not healthy, each a sentence with its remedy.
@@ -32,9 +32,10 @@ package struct HealthSnapshot: Hashable, Sendable {
     package var bytes: Int64 = 0
     /// Facts that are journalled and not yet folded.
     package var journalTail = 0
-    /// Age of the oldest fact that is journalled and not yet folded.
+    /// Seconds since the last fold while journalled facts wait for a fold; zero if none waits.
     package var foldLag: Double = 0
-    /// Folds that became durable since the start, and the feed entries that they wrote.
+    /// Folds that became durable since the start; `feedRows` counts the feed entries that they
+    /// wrote.
     package var folds: Int64 = 0
     package var feedRows: Int64 = 0
     /// Reads that failed since the start.
@@ -63,7 +64,8 @@ package struct HealthSnapshot: Hashable, Sendable {
     package var sent: Int64
     package var delivered: Int64
     package var lastError: String?
-    /// Why the route retires no device now although its provider calls many dead; nil: it retires.
+    /// Why the route retires no device now, although its provider reports many as dead; `nil` means
+    /// that the route retires dead devices.
     package var pruningStop: String?
     /// Final refusals since the last push that the provider took, as `Route.refusals` counts them.
     package var refusals = 0
@@ -85,7 +87,8 @@ package struct HealthSnapshot: Hashable, Sendable {
   package struct Smearing: Hashable, Sendable {
     /// Lanes that wait for their slot.
     package var waiting = 0
-    /// How often a partition had more waiting lanes than its rate allows, since the start.
+    /// How often the slots of a hot zone in one partition reached the longest time of a smear,
+    /// since the start.
     package var hurried: Int64 = 0
     package init() {}
   }
@@ -102,7 +105,7 @@ package struct HealthSnapshot: Hashable, Sendable {
 
   package struct Webhook: Hashable, Sendable {
     package enum State: String, Hashable, Sendable {
-      /// The server has taken everything.
+      /// The server has taken every item.
       case idle
       case sending
       /// The last delivery failed and is tried again.
@@ -115,10 +118,10 @@ package struct HealthSnapshot: Hashable, Sendable {
     package var state = State.idle
     /// The newest item that the server has taken.
     package var position: UInt64 = 0
-    /// Items that the server took and deliveries that failed, since the start.
+    /// Items that the server took since the start; `failed` counts the deliveries that failed.
     package var sent: Int64 = 0
     package var failed: Int64 = 0
-    /// Age of the oldest waiting item, at the last delivery that failed.
+    /// The age that the oldest waiting item had when the last delivery failed.
     package var oldestAge: Double = 0
     package var lastError: String?
 

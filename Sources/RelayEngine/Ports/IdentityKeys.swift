@@ -2,9 +2,11 @@ package import RelayCore
 
 /// The identity of a change.
 package struct ChangeIdentity: Hashable, Sendable {
-  /// The `nid`: the same in retries, after restarts of the producer, and in all partitions.
+  /// The notification id (`nid`): the same in retries, after restarts of the producer, and in all
+  /// partitions.
   package var notification: Identifier
-  /// The number by which a partition remembers the change; two producers' changes differ in it too.
+  /// The hash by which a partition remembers the change. Changes of two producers have different
+  /// fingerprints even if their source and id are equal.
   package var fingerprint: UInt64
 
   package init(notification: Identifier, fingerprint: UInt64) {
@@ -13,8 +15,8 @@ package struct ChangeIdentity: Hashable, Sendable {
   }
 }
 
-/// Derives keyed identities of inputs. Pure: equal inputs give equal outputs in every process that
-/// holds the same keys. Without the keys an identity can be neither recognised nor forged.
+/// Derives keyed identities of inputs. Equal inputs give equal outputs in every process that holds
+/// the same keys. Without the keys an identity can be neither recognised nor forged.
 package protocol IdentityKeys: Sendable {
   /// The identity of a change for readers and for the memory of known changes. `producer` is unique
   /// in the whole relay and includes the scope: two scopes may both have a producer of one name.

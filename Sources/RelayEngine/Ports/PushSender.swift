@@ -4,11 +4,12 @@ package import RelayCore
 ///
 /// Implementations own their connections and run until cancelled. `send` may be called from any
 /// task, at most `Limits.inFlightPerRoute` at once. A sender answers each push exactly once, within
-/// the attempt's timeout. An attempt whose outcome is unknown is `.later(after: nil, .attempt, …)`,
-/// because the same `id` makes a resend harmless. An attempt that certainly never left is
-/// `.later(after: nil, .unsent, …)`, or `.recalled` if the sender stops and another replaces it. If
-/// the provider certainly did not process a push (a GOAWAY's unprocessed streams, a connection that
-/// never opened), the sender sends it again, under the same `id`, until the deadline.
+/// the attempt's timeout. An attempt whose outcome is unknown ends with `.later(after: nil,
+/// .attempt, …)`, because the same `id` makes a resend harmless. An attempt that certainly never
+/// left ends with `.later(after: nil, .unsent, …)`, or with `.recalled` if another sender replaces
+/// this one. If the provider certainly did not process a push (a GOAWAY's unprocessed streams, a
+/// connection that never opened), the sender sends it again, under the same `id`, until the
+/// deadline.
 package protocol PushSender: Sendable {
   /// Hands one push to the provider. Never throws: every failure is a verdict.
   ///
@@ -18,7 +19,7 @@ package protocol PushSender: Sendable {
   ///   - answer: called once, on any thread; it must not block.
   func send(_ push: Push, _ handover: Handover, answer: @escaping @Sendable (Verdict) -> Void)
 
-  /// For status and metrics; cheap, and callable from any thread.
+  /// Counters for status and metrics. Reading them is cheap, and any thread may do so.
   var health: SenderHealth { get }
 
   /// Runs the connections until the task is cancelled; returns when they are closed.

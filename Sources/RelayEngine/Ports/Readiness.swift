@@ -1,7 +1,7 @@
 package import RelayCore
 
-/// Whether the relay serves requests, or why not. Probes ask often, so reading it costs nothing: it
-/// needs no answer of the loop and computes no figures.
+/// Whether the relay serves requests, or why not. Probes ask often, so to read the readiness costs
+/// little: it needs no answer of the loop and computes no figures.
 package struct Readiness: Hashable, Sendable {
   package var isReady: Bool
   /// Reasons as sentences for people.

@@ -1,6 +1,6 @@
 package import RelayCore
 
-/// The relay as its callers see it: HTTP, the control socket, and later sources.
+/// The relay as its callers, such as HTTP and the control socket, see it.
 ///
 /// The engine implements it, and so does a small working relay in tests of HTTP.
 package protocol RelayService: Sendable {
@@ -11,13 +11,13 @@ package protocol RelayService: Sendable {
   /// The facts of one call for one partition become durable together, and their effects become
   /// visible together. The facts of one submitter keep their order; submitters take turns.
   ///
-  /// - Throws: `Unavailable` if no fact was taken, or if it is not known in time whether all were.
-  ///   The error says when to try again. The same facts may be submitted again; repeated changes
-  ///   answer `.duplicate`.
+  /// - Throws: `Unavailable` if no fact was taken, or if it is not known in time whether all facts
+  ///   were taken. The error contains when to try again. The same facts may be submitted again;
+  ///   repeated changes answer `.duplicate`.
   func submit(_ facts: [Fact], by submitter: Submitter) async throws(Unavailable) -> [Answer]
 
-  /// Which of these changes were taken before, in the given order: they would answer `.duplicate`
-  /// if submitted again.
+  /// Whether each of these changes, in the given order, was taken before and would be answered with
+  /// `.duplicate` if it were submitted again.
   ///
   /// - Throws: `Unavailable` before the end of recovery, and when the relay has stopped.
   func known(_ changes: [Change]) async throws(Unavailable) -> [Bool]
@@ -31,24 +31,24 @@ package protocol RelayService: Sendable {
   ///   fold, and when a fold takes too long.
   func visible(_ places: [ReadTarget], until: Instant) async throws(Unavailable)
 
-  /// The device has received a whole page, or presented a token. Takes no ordinal, and the caller
-  /// does not wait; a lost call costs at most a repeated wake.
+  /// Notes that the device has received a whole page, or presented a token. The call journals
+  /// nothing, and the caller does not wait; a lost call costs at most a repeated wake.
   func served(_ reading: Reading)
 
-  /// The device has handled wake `wake` by its own means. The caller does not wait.
+  /// Notes that the device has handled the wake with this number. The caller does not wait.
   func acknowledged(wake: UInt32, by device: DeviceKey)
 
-  /// The device has opened a poll or a stream at the courier. The caller does not wait.
+  /// Notes that the device has opened a poll or a stream at the courier. The caller does not wait.
   ///
   /// - Parameters:
   ///   - connection: identifies this connection among all connections of the device.
   ///   - after: the number of the newest wake that the device says it has received.
-  /// - Returns: false if too many connections open and close at once: end this one, and tell the
-  ///   client when to retry.
+  /// - Returns: false if too many connections open and close at once; the caller then ends this
+  ///   connection and tells the client when to retry.
   func connected(_ device: DeviceKey, connection: UInt64, after: UInt32?) -> Bool
 
-  /// The connection has ended. A lost call costs one wake that finds no connection and then goes to
-  /// the provider.
+  /// Notes that the connection has ended. A lost call costs one wake that finds no connection and
+  /// then goes to the provider.
   ///
   /// - Parameter isExpectedBack: the connection was a poll that was answered, so the next poll
   ///   should follow.
@@ -57,7 +57,7 @@ package protocol RelayService: Sendable {
   /// Counts changes that the HTTP layer refused before they became facts.
   func refused(changes: Int)
 
-  /// For probes: does not wait for the loop.
+  /// Whether the relay serves requests, for probes. The property does not wait for the loop.
   var readiness: Readiness { get }
 
   /// The daemon's state for people and monitoring.

@@ -6,8 +6,8 @@ package import RelayCore
 ///
 /// The conformance suite runs unchanged against every implementation.
 package protocol Store: FeedReader, FeedbackStore {
-  /// Claims partitions. Begins a new era in each: its first ordinal follows the last one that the
-  /// journal ever held.
+  /// Claims partitions and begins a new era in each. The era's first ordinal follows the last one
+  /// that the journal ever held.
   ///
   /// - Parameter eras: a fresh random id for each partition, drawn by the caller.
   /// - Throws: `.inUse` if another daemon holds the store.
@@ -21,7 +21,8 @@ package protocol Store: FeedReader, FeedbackStore {
   /// partition. Every row is read once, however many partitions have entries in it.
   ///
   /// - Parameters:
-  ///   - place: where the previous part ended; nil: read from the beginning.
+  ///   - place: where the previous part ended; `nil` means that reading begins at the start of the
+  ///     journal.
   ///   - cursors: for each wanted partition, the last ordinal that is already known.
   ///   - limit: about how many entries to read; a commit is not divided.
   func journal(
@@ -32,12 +33,11 @@ package protocol Store: FeedReader, FeedbackStore {
   ///
   /// - Throws: after `.full`, `.busy`, `.unwritable` and `.stale` nothing was written, so the
   ///   caller may answer and go on; the same holds after `.tooLarge`, and the caller divides the
-  ///   group. After `.unknown` the outcome is unknown: the daemon must stop, and recovery finds
-  ///   out.
+  ///   group. After `.unknown` the outcome is unknown: the daemon must stop, and recovery decides.
   func append(_ entries: [JournalEntry], leases: [Lease]) async throws(StoreError)
 
-  /// Writes a cut into the tables and feeds in one transaction and moves the cursors. Repeatable:
-  /// the same cut again changes nothing. Journal rows below every cursor may be deleted afterwards.
+  /// Writes a cut into the tables and feeds in one transaction and moves the cursors. Writing the
+  /// same cut again changes nothing. Journal rows below every cursor may be deleted afterwards.
   ///
   /// - Returns: the outbox rows that the fold itself made: an address that moved sends `displaced`
   ///   to the partition of its old owner.
@@ -48,19 +48,20 @@ package protocol Store: FeedReader, FeedbackStore {
   /// rows, and raises floors to the removed rows, in one transaction.
   ///
   /// - Returns: the rows removed, plus one for each cleared feed without rows to remove, which
-  ///   counts towards `limit` too; call again while the result equals `limit`.
+  ///   counts towards `limit` too; the caller calls again while the result equals `limit`.
   func trim(
     tombstones: Instant, notifications: Instant, feedback: Instant, limit: Int, leases: [Lease]
   ) async throws(StoreError) -> Int
 
-  /// Sizes, for people.
+  /// The kind and the size of the store, for people.
   func health() async throws(StoreError) -> StoreUsage
 
   /// Ends all use of the store; a repeated call does nothing.
   func close() async
 }
 
-/// Reads that never enter the loop. Each sees one snapshot and blocks no writer.
+/// Reads of the feeds and tables that never enter the loop. Each read sees one snapshot and blocks
+/// no writer.
 package protocol FeedReader: Sendable {
   /// Reads one page and checks entitlement in the same snapshot: a feed that the reader may not
   /// see, or that does not exist, is `.absent`. Costs O(page · log n), however long the feed.
@@ -72,8 +73,9 @@ package protocol FeedReader: Sendable {
     of user: UserID, _ database: Database, in scope: Scope, after zone: ZoneID?, limit: Int
   ) async throws(StoreError) -> [ZoneDigest]
 
-  /// Whether a feed may have no room for all that one request could add, as of the last fold. Costs
-  /// nothing, because most feeds are far below their limit.
+  /// Whether a feed may have no room for all that one request could add, as of the last fold. The
+  /// call reads no table: the store remembers the feeds that are nearly full, and most feeds are
+  /// far below their limit.
   func isNearlyFull(_ feed: FeedKey) -> Bool
 
   /// How full a zone's or database's feed is, and which of these subjects it holds.
@@ -94,7 +96,8 @@ package protocol FeedReader: Sendable {
     named ids: [SubscriptionID], of user: UserID, _ database: Database, in scope: Scope
   ) async throws(StoreError) -> [Subscription]
 
-  /// A user's devices, ordered by client id; `user` nil: the devices of all users.
+  /// A user's devices, ordered by client id. `nil` for `user` or `scope` means the devices of all
+  /// users or scopes.
   func devices(of user: UserID?, in scope: Scope?, limit: Int) async throws(StoreError)
     -> [DeviceRow]
 
