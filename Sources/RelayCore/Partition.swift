@@ -9,8 +9,8 @@ package struct Partition: Sendable {
   private(set) var policy: WakePolicy
   package internal(set) var progress: Progress
   package internal(set) var ledger = Ledger()
-  /// The cost of all steps since start, in looks at a subscription, a filter, a list's member or a
-  /// word. The coordinator uses this cost to bound the work of a turn.
+  /// The cost of all steps since start, counted in examined subscriptions, filters, list members
+  /// and words. The coordinator uses this cost to bound the work of a turn.
   package internal(set) var work = 0
 
   var ids = DedupWindow()

@@ -1,10 +1,11 @@
 /// The partitions of a relay, at fixed places in memory.
 ///
-/// Not an array, because calling a method on an array's element copies the element first. A
-/// partition has dozens of tables, and each is retained and released. Calling all 64 of them for
-/// each change of a request took a tenth of a second.
+/// The partitions are not in an array, because calling a method on an array's element copies the
+/// element first. A partition has dozens of tables, and each is retained and released. Calling all
+/// 64 of them for each change of a request took a tenth of a second.
 ///
-/// `@unchecked Sendable`: it is the only owner of its memory, and a partition is a value.
+/// `Sendable` is unchecked, because this type is the only owner of its memory, and a partition is a
+/// value.
 struct Partitions: ~Copyable, @unchecked Sendable {
   private let first: UnsafeMutablePointer<Partition>
   let count: Int

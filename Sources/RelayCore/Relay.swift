@@ -10,7 +10,8 @@ package struct Relay: ~Copyable {
   private var routes: [RouteKey: Route]
   let limits: Limits
   private var policy: WakePolicy
-  /// Routes that a reload took away. Lanes wait in them, and the relay sends nothing on them.
+  /// Routes without a provider, for example because a reload removed them. Lanes wait in these
+  /// routes, and the relay sends nothing on them.
   private var withdrawn: Set<RouteKey> = []
   /// Whether recovery has not ended yet. Until then no wake goes out.
   private var isReplaying = true
@@ -88,8 +89,9 @@ package struct Relay: ~Copyable {
   /// How many lanes one call of `wake` evaluates anew after a reload: some milliseconds of work.
   static let evaluatedAnewAtOnce = 4_096
 
-  /// Sets new rules, which hold from now on. Call it between two steps; earlier decisions stay. The
-  /// next calls of `wake` evaluate waiting lanes anew, `evaluatedAnewAtOnce` in each call.
+  /// Sets new rules, which hold from now on. The caller sets them between two steps; earlier
+  /// decisions stay. The next calls of `wake` evaluate waiting lanes anew, `evaluatedAnewAtOnce` in
+  /// each call.
   package mutating func reconfigure(_ policy: WakePolicy, at now: Instant) {
     guard policy != self.policy else { return }
     self.policy = policy
@@ -145,7 +147,7 @@ package struct Relay: ~Copyable {
     return unfinished
   }
 
-  /// The daemon stops: no push begins any more. Pending entries wake their device after the
+  /// The daemon stops: no push begins any more. Pending changes wake their device after the
   /// restart.
   package mutating func drain() { isDraining = true }
 
@@ -239,7 +241,8 @@ package struct Relay: ~Copyable {
     wake(at: now, into: &effects)
   }
 
-  /// Begins the pushes that may go out now. Call it after each batch of inputs and at `nextTimer`.
+  /// Begins the pushes that may go out now. The caller calls `wake` after each batch of inputs and
+  /// at `nextTimer`.
   package mutating func wake(at now: Instant, into effects: inout [Effect]) {
     guard !isReplaying, !isDraining else { return }
     judge(at: now, &effects)

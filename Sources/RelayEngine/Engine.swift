@@ -171,7 +171,7 @@ package final class Engine: RelayService, Sendable {
   }
 
   /// Applies a reload between two turns and returns when it is in force. Attempts that began before
-  /// the reload end with their old sender. Does nothing once the engine has stopped.
+  /// the reload end with their old sender. The call does nothing once the engine has stopped.
   package func reconfigure(_ change: EngineReconfiguration) async {
     let inbox = inbox
     await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in

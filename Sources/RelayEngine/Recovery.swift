@@ -1,7 +1,8 @@
 import Logging
 import RelayCore
 
-/// Reads the store and makes a coordinator that continues where the journal ends, before READY.
+/// Reads the store's tables and replays the journal's tail, before READY. The coordinator then
+/// continues where the journal ends.
 struct Recovery {
   let store: any Store
   let logger: Logger

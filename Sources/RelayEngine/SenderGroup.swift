@@ -6,7 +6,7 @@ import Synchronization
 final class SenderGroup: Sendable {
   private struct RunningSender: Sendable {
     var sender: any PushSender
-    /// Ends when the sender must stop.
+    /// A stream that ends when the sender must stop.
     var leave: AsyncStream<Never>
   }
 

@@ -1,8 +1,8 @@
 /// A branch of the coordinator's code, by a name. A simulation proves nothing about a branch that
 /// the simulation has not reached.
 package enum Branch: UInt8, CaseIterable, Sendable {
-  // Group commit.
-  /// Facts waited for the next commit, because this one had reached its bound.
+  // Branches of the group commit.
+  /// Facts waited for the next commit, because the commit before it had reached its bound.
   case commitFull
   /// A single request was larger than the bound of a commit, and was not divided.
   case requestKeptWhole
@@ -17,7 +17,7 @@ package enum Branch: UInt8, CaseIterable, Sendable {
   case requestRefused
   case valuesLeftOut
 
-  // Intake and answers.
+  // Branches of intake and of answers.
   case fanOutsFull
   case forwardsFull
   /// Too many facts or entries wait for folds, so new facts are refused.
@@ -29,19 +29,19 @@ package enum Branch: UInt8, CaseIterable, Sendable {
   /// A request waited for a fold that the store refused, and was answered with that refusal.
   case requestGivenUpByFold
 
-  // Stepping.
+  // Branches of stepping.
   /// The turn ended before all durable facts were stepped.
   case turnEnded
   /// The next cut was full, so durable facts waited for it.
   case steppingHeldForCut
 
-  // Messages and wide changes.
+  // Branches of messages and of wide changes.
   case messagesDelivered
   case messageHeldForRoom
   case sliceStarted
   case sliceHeldForFold
 
-  // Folds.
+  // Branches of folds and trims.
   case foldRefused
   case foldRepeated
   /// A fold was begun only to test whether the store works again.
@@ -52,16 +52,16 @@ package enum Branch: UInt8, CaseIterable, Sendable {
   case trimmedInParts
   case trimRefused
 
-  // Time.
+  // Branches of the clock.
   case clockJumped
   case clockBelieved
   case clockCorrected
 
-  // Pushes.
+  // Branches of pushes.
   case pushRecalled
   case pushWithoutSender
 
-  // Start, reload and stop.
+  // Branches of start, reload and stop.
   case tailReplayed
   case outboxRecovered
   case reconfigured

@@ -1,10 +1,11 @@
 extension Coordinator {
   /// What the shell must do next, in this order.
   package enum Action: Sendable {
-    /// Make these entries durable in one commit, then input `appended`. One is under way at a time.
+    /// Make these entries durable in one commit, then input `appended`. One commit is under way at
+    /// a time.
     case append([JournalEntry])
     /// Bring this cut into the store, then input `folded`. One fold or trim is under way at a time.
-    /// After a refusal the same cut comes again.
+    /// After a refusal the coordinator gives the same cut again.
     case fold(Cut)
     /// Remove entries older than these instants, at most `Coordinator.trimRows` rows, then input
     /// `trimmed`.
@@ -26,7 +27,8 @@ extension Coordinator {
 
     /// A read of this place must wait for the next fold.
     case dirtied(ReadTarget)
-    /// Everything dirtied before is in a cut, except for these partitions.
+    /// All places that were dirtied before this action are in a cut, except those of these
+    /// partitions.
     case cut(without: Set<PartitionID>)
     /// The cut is durable: serve the readers that waited for it.
     case visible

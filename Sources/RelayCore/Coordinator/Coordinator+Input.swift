@@ -1,5 +1,5 @@
 extension Coordinator {
-  /// What has happened outside since the last turn.
+  /// An event outside the coordinator since the last turn.
   package enum Input: Sendable {
     /// Facts that a caller submits together. Their answers are given together, in the same order.
     case request(RequestID, [Fact], by: Submitter)

@@ -69,7 +69,8 @@ package struct Coordinator: ~Copyable {
   }
 
   /// The first half of a turn: handles inputs, and hands the next commit to the journal, which
-  /// writes it while the second half steps. Call `proceed` next, with the same moment.
+  /// writes the commit while the second half steps facts. The shell then calls `proceed` with the
+  /// same moment.
   ///
   /// - Parameters:
   ///   - inputs: what has happened since the last turn, in order; requests first.

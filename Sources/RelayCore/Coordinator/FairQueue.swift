@@ -1,7 +1,7 @@
 import DequeModule
 
-/// A queue in which submitters take turns: a submitter with many items delays another by at most
-/// one turn. Each submitter's items keep their order.
+/// A queue in which submitters take turns: a submitter with many items delays another submitter by
+/// at most one turn. Each submitter's items keep their order.
 struct FairQueue<Item: Sendable>: Sendable {
   /// The most that one turn takes, unless the first item alone is larger.
   struct Size: Hashable, Sendable {

@@ -45,6 +45,6 @@ struct FanOutPacer: Sendable {
     return (turn, slice)
   }
 
-  /// The slice was stepped; further slices of the same change have been added by then.
+  /// The slice was stepped; further slices of the same change were added before this call.
   mutating func stepped() { isUnderWay = false }
 }

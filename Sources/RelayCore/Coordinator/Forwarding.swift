@@ -19,10 +19,10 @@ package struct Forwarding: Sendable {
   }
 
   private var waiting: [PartitionID: [Hearing: Queue]] = [:]
-  /// By target: the track that last took room. The tracks after it have their turns first.
+  /// For each target, the track that last took room. The tracks after it have their turns first.
   private var lastTurn: [PartitionID: Hearing] = [:]
-  /// By target: messages that took room for a fan-out, were returned by `take`, and are not yet
-  /// stepped.
+  /// For each target, the messages that took room for a fan-out, were returned by `take`, and are
+  /// not yet stepped.
   private var underWay: [PartitionID: Set<Place>] = [:]
 
   package init() {}

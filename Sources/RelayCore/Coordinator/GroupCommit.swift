@@ -33,8 +33,8 @@ struct GroupCommit: Sendable {
     var need = ForwardNeed.none
   }
 
-  /// Facts that are committed together: one request's for one partition, one fact of the relay's
-  /// own, or one message to several partitions.
+  /// Facts that are committed together: one request's facts for one partition, one fact of the
+  /// relay's own, or one message to several partitions.
   private struct Unit: Sendable {
     let facts: [Waiting]
     let bytes: Int
@@ -166,7 +166,8 @@ struct GroupCommit: Sendable {
     return placed.isEmpty ? nil : placed.map(\.entry)
   }
 
-  /// The commit is durable. Step its facts now, each partition's in this order, and call `stepped`.
+  /// The commit is durable. The caller now steps these facts, each partition's in this order, and
+  /// calls `stepped`.
   mutating func committed() -> [Durable] {
     for placed in placed { last[Int(placed.entry.partition.number)] = placed.entry.ordinal }
     // After a refusal the bound doubles with each commit, up to `bounds`.
@@ -193,16 +194,17 @@ struct GroupCommit: Sendable {
     case requests([RequestTicket])
     /// The commit is tried again in parts.
     case divided
-    /// The commit held only this request, and the store will never accept it.
+    /// The commit held only this request, and the store will never accept this request.
     case request(RequestTicket)
-    /// The commit held only this fact of the relay's own, and the store will never accept it.
+    /// The commit held only this fact of the relay's own, and the store will never accept this
+    /// fact.
     case own(Waiting)
   }
 
   /// The store has no room now, or cannot write now.
   ///
   /// The next commit is half as large, so that a large group of the relay's own facts does not wait
-  /// for room that a smaller one does not need.
+  /// for room that a smaller group does not need.
   mutating func refused(retryAt: Instant) -> Refused {
     self.retryAt = retryAt
     halve()

@@ -13,7 +13,7 @@ package struct JournalReplay: ~Copyable {
 
   /// - Parameters:
   ///   - tables: the tables of the partitions that this relay owns.
-  ///   - eras: for each partition, the life that begins now.
+  ///   - eras: for each partition, the era that begins now.
   package init(
     _ tables: [PartitionTables], eras: [PartitionID: Era], settings: RelaySettings
   ) {
@@ -30,7 +30,7 @@ package struct JournalReplay: ~Copyable {
     latest = tables.map(\.time).max() ?? .zero
   }
 
-  /// - Parameter entries: the entries that follow, each partition's in order.
+  /// - Parameter entries: the next entries of the journal, each partition's in order.
   package mutating func replay(_ entries: [JournalEntry]) {
     var effects: [Effect] = []
     for entry in entries {

@@ -1,7 +1,7 @@
 import DequeModule
 import HeapModule
 
-/// Answers that wait for a fold, or until every target has stepped what their fact forwarded.
+/// Answers that wait for a fold, or until every target has stepped the messages of their fact.
 struct PendingAnswers: Sendable {
   struct Due: Sendable {
     var ticket: RequestTicket

@@ -4,7 +4,7 @@
 /// refused.
 package struct ReadBarrier<Reader: Sendable>: Sendable {
   private struct Waiting: Sendable {
-    /// On the boot clock.
+    /// The reader's deadline on the boot clock.
     var until: Instant
     var places: [ReadTarget]
     var reader: Reader
@@ -35,7 +35,7 @@ package struct ReadBarrier<Reader: Sendable>: Sendable {
 
   /// - Parameters:
   ///   - until: on the boot clock.
-  ///   - reader: kept if it has to wait.
+  ///   - reader: the shell's value, which is kept if the reader has to wait.
   /// - Returns: the outcome now; `nil` means that the reader waits.
   package mutating func read(
     _ places: [ReadTarget], until: Instant, _ reader: @autoclosure () -> Reader
@@ -107,7 +107,8 @@ package struct ReadBarrier<Reader: Sendable>: Sendable {
     return (waitingForCut + waitingForNext).map(\.reader)
   }
 
-  /// Keeps the order of deadlines: a request that waits a second time keeps its first deadline.
+  /// Inserts a reader in the order of deadlines: a request that waits a second time keeps its first
+  /// deadline.
   private static func add(_ waiting: Waiting, to all: inout [Waiting]) {
     let before = all.lastIndex { $0.until <= waiting.until }
     all.insert(waiting, at: before.map { $0 + 1 } ?? 0)
@@ -128,6 +129,6 @@ package enum ReadOutcome: Hashable, Sendable {
   case recovering
   /// The store has refused the fold. The fold is tried again, at a time that is not known.
   case refused(Unavailable.Cause)
-  /// The deadline came first.
+  /// The deadline came before the fold.
   case late
 }

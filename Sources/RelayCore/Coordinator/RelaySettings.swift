@@ -2,11 +2,12 @@
 package struct RelaySettings: Sendable {
   package var limits = Limits()
   package var policy = WakePolicy()
-  /// Facts accepted into the inbox and not yet answered.
+  /// The most facts that are accepted into the inbox and not yet answered.
   package var inboxMax = 65_536
-  /// The footprint in bytes of all facts accepted into the inbox and not yet answered.
+  /// The most bytes, as footprints, of all facts that are accepted into the inbox and not yet
+  /// answered.
   package var inboxBytesMax = 64 << 20
-  /// Readers that wait for a fold.
+  /// The most readers that wait for a fold.
   package var readersMax = 4_096
   /// How long a request waits for a commit or a fold before the caller is told to retry.
   package var answerWithin = Span.seconds(20)

@@ -1,6 +1,6 @@
-/// How much the coordinator does at once. No configuration key sets these: they are measured
-/// compromises between throughput and the delay of others. A simulation makes them small, so that a
-/// small world reaches them.
+/// How much the coordinator does at once. No configuration key sets these bounds. They are measured
+/// compromises between throughput and the delay of other callers. A simulation makes the bounds
+/// small, so that a small world reaches them.
 package struct WorkBounds: Hashable, Sendable {
   /// The bound of one commit, unless a single request is larger. It takes some hundredths of a
   /// second to write such a commit, and the next commit waits for that long.

@@ -25,7 +25,7 @@ struct Deadlines: Sendable {
     guard byZone[zone] ?? .never != deadline else { return }
     byZone[zone] = deadline == .never ? nil : deadline
     if deadline < .never { heap.insert(Item(at: deadline, zone: zone)) }
-    // At most half of the heap is outdated.
+    // The heap is made anew when more than about half of its items are outdated.
     if heap.count > 2 * byZone.count + 16 {
       heap = Heap(byZone.map { Item(at: $0.value, zone: $0.key) })
     }

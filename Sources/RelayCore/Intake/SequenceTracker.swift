@@ -127,7 +127,7 @@ extension SequenceTracker {
     return true
   }
 
-  /// Begins a space. Numbers below its first one do not count as missing.
+  /// Begins a space. Numbers below the first one of the space do not count as missing.
   private mutating func begin(_ origin: UInt64, with number: Int64, _ limits: Limits) {
     var highest = number
     if let outlived, outlived.origin == origin { highest = outlived.highest }
@@ -141,7 +141,8 @@ extension SequenceTracker {
   private mutating func isOutlived(_ number: Int64, of origin: UInt64) -> Bool {
     guard let known = outlived, known.origin == origin, number < known.end else { return false }
     if outlived?.holes.close(number) == true { return true }
-    // A known number with a new id: the producer counts anew, so none of its numbers is late.
+    // The number is known but the change's id is new, so the producer counts anew and none of its
+    // numbers is late.
     outlived = nil
     return false
   }
@@ -156,7 +157,8 @@ extension SequenceTracker {
     spaces[spaces.count - 1].missing.open(run)
   }
 
-  /// Records the number, so that changes that fill the last space's holes do not undo it.
+  /// Records the number, so that late changes that fill holes of the last space do not undo the
+  /// change with this number.
   private mutating func settle(_ subject: UInt64?, by number: Int64, _ limits: Limits) {
     let last = spaces.count - 1
     guard let subject, let lowest = spaces[last].missing.lowest, number > lowest else { return }

@@ -1,6 +1,7 @@
 /// Public query subscriptions to one record type, indexed by a value that a record must have to
-/// fire them: the value of an equality filter, a member of a list, one of some values.
-/// Subscriptions without such a filter are in `rest`, which every change of the type examines.
+/// fire them: the value of an equality filter, a member of a list, or one of several values.
+/// Subscriptions without such a filter are in `rest`, and are examined for every change of the
+/// type.
 struct Postings: Sendable {
   private var anchored: [Anchor.Place: [FieldValue: PostingList]] = [:]
   private var rest = PostingList()

@@ -3,10 +3,10 @@
 enum StepCost {
   /// The cost of any fact: its feeds, ids and rows.
   static let fact = 64
-  /// One subscription saved or deleted.
+  /// The cost of one subscription that is saved or deleted.
   static let operation = 64
-  /// A notification that is logged.
+  /// The cost of a notification that is logged.
   static let notification = 32
-  /// A notification that is added to one device's lane.
+  /// The cost of a notification that is added to one device's lane.
   static let delivery = 16
 }

@@ -73,8 +73,8 @@ package struct SubscriptionIndex: Sendable {
   }
 
   /// Saves a new subscription, or replaces one with the same serial. The cost does not depend on
-  /// the number of users; it grows with the logarithm of the number of the user's own subscriptions
-  /// and of those to the record type.
+  /// the number of users: the places in the user's own list and in the lists of the record type are
+  /// found in logarithmic time.
   package mutating func save(_ new: Held, of user: Int, in scope: Scope) {
     while held.count <= user {
       held.append([])

@@ -16,13 +16,13 @@ package enum Answer: Hashable, Sendable {
     /// The fact's deltas are in the store.
     case folded
     /// The fact is folded, every partition it was forwarded to has stepped it, and every push that
-    /// it recalls has left or can no longer leave. Used for a grant, a revocation, a registration,
-    /// a sign-out, and a subscription that reads fields which other partitions do not send yet
-    /// (P9).
+    /// it recalls has left or can no longer leave. This moment is used for a grant, a revocation, a
+    /// registration, a sign-out, and a subscription that reads fields which other partitions do not
+    /// send yet (P9).
     case settled
-    /// The fact is settled, and so is everything that its partition forwarded before it. Used for
-    /// the end of a zone, and for a repeated revocation or end, which must not be answered before
-    /// the first one.
+    /// The fact is settled, and so is everything that its partition forwarded before it. This
+    /// moment is used for the end of a zone, and for a repeated revocation or end, which must not
+    /// be answered before the first one.
     case caughtUp
 
     package static func < (left: Moment, right: Moment) -> Bool { left.rawValue < right.rawValue }

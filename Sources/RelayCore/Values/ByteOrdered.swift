@@ -68,8 +68,8 @@ package enum ByteOrdered {
   }
 }
 
-/// A caller's text, to be compared by its spelling with words that the relay knows:
-/// `switch Spelled(text) { case "create": … }`.
+/// A caller's text, to be compared by its spelling with fixed words: `switch Spelled(text) { case
+/// "create": … }`.
 package struct Spelled: Equatable, ExpressibleByStringLiteral {
   private let text: String
 

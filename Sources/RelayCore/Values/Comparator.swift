@@ -1,5 +1,6 @@
 extension QueryRule {
-  /// The comparators of CloudKit Web Services. Stores keep the raw values: never renumber them.
+  /// The comparators of CloudKit Web Services. Stores keep the raw values, so these must never
+  /// change.
   package enum Comparator: UInt8, Hashable, Sendable, CaseIterable {
     case equals = 1
     case notEquals = 2
@@ -62,7 +63,7 @@ extension QueryRule.Comparator {
     }
   }
 
-  /// True for a comparator that is the negation of another one.
+  /// Whether the comparator is the negation of another one.
   var isNegative: Bool {
     switch self {
     case .notEquals, .notIn, .notBeginsWith, .notListContains, .notListContainsAll,

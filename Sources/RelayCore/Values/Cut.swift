@@ -3,7 +3,7 @@
 package struct Cut: Hashable, Sendable {
   /// The relay's time at the cut. The fold keeps it with each partition that it writes.
   package var at: Instant
-  /// Only partitions with something to write.
+  /// The parts of those partitions that have something to write.
   package var partitions: [PartitionCut]
   /// Whether the daemon stops with this cut. Then every decision of the daemon is in this cut or an
   /// earlier one, and the next start may rely on that.
@@ -24,7 +24,7 @@ package struct Cut: Hashable, Sendable {
 /// One partition's part of a cut.
 package struct PartitionCut: Hashable, Sendable {
   package var id: PartitionID
-  /// Every fact up to here is in this cut or an earlier one.
+  /// Every fact up to this ordinal is in this cut or an earlier one.
   package var cursor: Ordinal
   package var feeds: [FeedCut] = []
   package var subscriptions: [SubscriptionRow] = []
@@ -36,7 +36,7 @@ package struct PartitionCut: Hashable, Sendable {
   package var members: [MemberRow] = []
   package var membersRemoved: [MemberRow.Key] = []
   package var remembered: [Remembered] = []
-  /// Remembered ids of facts up to here may be deleted.
+  /// The fold may delete the remembered ids of facts up to this ordinal.
   package var forgotten: Ordinal = .zero
   package var outbox: [OutboxRow] = []
   /// Outbox rows of this partition whose targets have the message in their journals.
@@ -56,7 +56,7 @@ package struct PartitionCut: Hashable, Sendable {
   package var interests: [InterestRow] = []
   /// Badge counters that changed; a count of zero removes the row.
   package var badges: [BadgeRow] = []
-  /// Forced expiries: they raise the floors of all feeds that they cover.
+  /// Forced expiries, which raise the floors of all feeds that they cover.
   package var expiries: [FeedExpiry] = []
   /// `true` means that a signed token proved a restore from a copy, `false` that a forced expiry
   /// has followed, and `nil` that neither has changed.

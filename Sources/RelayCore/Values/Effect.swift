@@ -1,5 +1,5 @@
-/// What the core wants done, in the order of its decisions. `Fact` and `Effect` together give an
-/// overview of the core.
+/// Something that the core has decided and that the coordinator must now do, in the order of the
+/// core's decisions. `Fact` and `Effect` together give an overview of the core.
 package enum Effect: Hashable, Sendable {
   /// Send a fact's answer once its moment has been reached.
   case answer(PartitionID, Ordinal, Answer, Answer.Moment)
@@ -42,7 +42,7 @@ package struct PushAttempt: Hashable, Sendable {
   package struct ID: Hashable, Sendable {
     package var partition: PartitionID
     package var device: Int
-    /// Never repeated in a process, so a late verdict settles no other attempt.
+    /// A number that is never repeated in a process, so a late verdict settles no other attempt.
     package var serial: UInt64
   }
 

@@ -138,7 +138,7 @@ package struct Forwarded: Hashable, Sendable {
     /// A change that concerns participants or public subscribers in the target, and the change's
     /// position in the feed of its zone.
     case change(Change, at: Position)
-    /// Another registration took over an address (the latest wins).
+    /// A later registration took over the address of another one.
     case displaced(Displacement)
     /// The fields that the sender's subscriptions read, where these have changed.
     case interests([Interest])

@@ -2,8 +2,8 @@ extension QueryRule {
   /// One condition of a query subscription. A record whose field is missing or has another type
   /// passes no comparator, and NaN never passes.
   ///
-  /// Immutable, so that values compiled from it stay valid. The HTTP layer refuses a value that its
-  /// comparator cannot use (`Comparator.operand`); such a filter would never pass.
+  /// A filter is immutable, so that values computed from it stay valid. The HTTP layer refuses a
+  /// value that its comparator cannot use (`Comparator.operand`); such a filter would never pass.
   package struct Filter: Hashable, Sendable {
     /// The name of a record's field, or the native name of a system field (`SystemField`). In a
     /// token search the name `self` means all texts of the record.

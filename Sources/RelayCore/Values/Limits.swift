@@ -62,12 +62,12 @@ package struct Limits: Hashable, Sendable {
 
 /// When wakes go out: the lane's part of the settings.
 package struct WakePolicy: Hashable, Sendable {
-  /// How long changes gather after the last one.
+  /// How long changes gather after the last change.
   package var window = Span(milliseconds: 500)
-  /// How long changes gather after the first one, however many follow.
+  /// How long changes gather after the first change, however many follow.
   package var windowMax = Span.seconds(2)
   package var background = Budget.Rule(max: 3, per: .hours(1))
-  /// How `background` applies.
+  /// Whether and how the budget `background` applies.
   package var mode = BudgetMode.fixed
   /// Wakes of `background.max` that are kept for urgent subscriptions; less than `background.max`.
   package var reserved = 0

@@ -1,4 +1,5 @@
-/// A fact's number in its partition's journal. Rises by one; the first is 1.
+/// A fact's number in its partition's journal. The number rises by one with each fact; the first is
+/// 1.
 package struct Ordinal: Hashable, Comparable, Sendable {
   package var number: UInt64
   package init(_ number: UInt64) { self.number = number }
@@ -8,14 +9,17 @@ package struct Ordinal: Hashable, Comparable, Sendable {
   package static func < (left: Ordinal, right: Ordinal) -> Bool { left.number < right.number }
 }
 
-/// A place in a feed: ordinal · 2¹⁶ + index among that fact's entries in that feed.
+/// A place in a feed. Its bits are the ordinal of a fact · 2¹⁶ + the index of the entry among the
+/// fact's entries in the feed.
 ///
-/// It only rises and never depends on a clock, so a replay of the journal gives the same positions.
+/// Positions only rise and never depend on a clock, so a replay of the journal gives the same
+/// positions.
 package struct Position: Hashable, Comparable, Sendable {
   package var bits: UInt64
   package init(bits: UInt64) { self.bits = bits }
 
-  /// - Precondition: `index` < 65,536; a user may hold far fewer subscriptions.
+  /// - Precondition: `index` < 65,536, which is far above the default bound of a user's
+  ///   subscriptions.
   package init(_ ordinal: Ordinal, index: Int = 0) {
     precondition(index < 1 << 16, "a fact made more than 65,536 entries in one feed")
     bits = ordinal.number << 16 | UInt64(index)

@@ -1,5 +1,5 @@
-/// Something that clients read: a feed, or a user's subscriptions or devices. A fold may not yet
-/// have written its newest changes.
+/// Something that clients read: a feed, or a user's subscriptions or devices. The newest changes of
+/// the target may still wait for a fold.
 package enum ReadTarget: Hashable, Sendable {
   case feed(FeedKey)
   case subscriptions(Scope, UserID)

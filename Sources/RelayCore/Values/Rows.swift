@@ -56,7 +56,8 @@ package struct DeviceRow: Hashable, Sendable {
   package var key: DeviceKey
   package var address: Address
   package var registeredAt: Instant
-  /// The fact that registered this address; verdicts about an earlier address are ignored.
+  /// The ordinal of the fact that registered this address; verdicts about an earlier address are
+  /// ignored.
   package var registration: Ordinal
   package var lane: LaneRecord
 
@@ -200,7 +201,7 @@ package struct Heard: Hashable, Sendable {
   }
 }
 
-/// The state of the producers' numbers of one zone, in its home partition.
+/// The state of the producers' numbers of one zone, in the zone's home partition.
 package struct NumbersRow: Hashable, Sendable {
   package var scope: Scope
   package var zone: ZoneID

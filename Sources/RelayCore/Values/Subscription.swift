@@ -98,8 +98,8 @@ package struct NotificationInfo: Hashable, Sendable {
         [right.sound, right.category, right.collapseKey] + right.desiredKeys)
   }
 
-  /// True if the notification has an alert, badge or sound: it is shown to a person with high
-  /// priority.
+  /// Whether the notification has an alert, a badge or a sound. Its push then shows something to a
+  /// person, and has high priority.
   package var isVisible: Bool { !alert.isEmpty || sound?.isEmpty == false || badges }
 
   /// Whether the notification's pushes run the app. Pushes that show nothing always do.

@@ -25,8 +25,8 @@ package protocol FeedbackObserver: Sendable {
 
 /// The supervisor of the daemon. The real one is systemd.
 package protocol ServiceNotifier: Sendable {
-  /// The store has no room yet. The engine retries at least every few seconds and calls this each
-  /// time.
+  /// The store cannot be written yet, so recovery cannot begin. The engine tries again at least
+  /// every few seconds and calls this each time.
   ///
   /// - Parameter line: a text for people.
   func waiting(_ line: String)
@@ -34,13 +34,14 @@ package protocol ServiceNotifier: Sendable {
   func ready()
   /// Reports one line of text for people.
   func status(_ line: String)
-  /// Reports that the loop runs: called twice a turn, and at least every `beatEvery` while the loop
-  /// is idle. A turn is bounded (`WorkBounds`).
+  /// Reports that the loop runs. The loop calls this twice a turn, and at least every `beatEvery`
+  /// while it is idle. A turn is bounded (`WorkBounds`).
   func beat()
   var beatEvery: Span { get }
   /// The daemon is stopping.
   ///
-  /// - Parameter grace: how long it may wait for verdicts of pushes in flight before it closes.
+  /// - Parameter grace: how long the daemon may wait for verdicts of pushes in flight before it
+  ///   ends.
   func stopping(grace: Span)
 }
 

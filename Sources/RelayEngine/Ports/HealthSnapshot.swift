@@ -32,7 +32,8 @@ package struct HealthSnapshot: Hashable, Sendable {
     package var bytes: Int64 = 0
     /// Facts that are journalled and not yet folded.
     package var journalTail = 0
-    /// Seconds since the last fold while journalled facts wait for a fold; zero if none waits.
+    /// Seconds since the last fold while journalled facts wait for a fold; zero if none waits, and
+    /// before the first fold.
     package var foldLag: Double = 0
     /// Folds that became durable since the start; `feedRows` counts the feed entries that they
     /// wrote.

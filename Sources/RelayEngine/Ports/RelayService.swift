@@ -63,7 +63,7 @@ package protocol RelayService: Sendable {
   /// The daemon's state for people and monitoring.
   func health() async -> HealthSnapshot
 
-  /// Refuses new facts from now on, and completes the work in flight. Idempotent.
+  /// Refuses new facts from now on, and completes the work in flight. A repeated call does nothing.
   func drain()
 }
 

@@ -39,9 +39,9 @@ package protocol Store: FeedReader, FeedbackStore {
   /// Writes a cut into the tables and feeds in one transaction and moves the cursors. Writing the
   /// same cut again changes nothing. Journal rows below every cursor may be deleted afterwards.
   ///
-  /// - Returns: the outbox rows that the fold itself made: an address that moved sends `displaced`
-  ///   to the partition of its old owner.
-  /// - Throws: as `append`.
+  /// - Returns: the outbox rows that the fold itself made: for each address that moved, a
+  ///   `displaced` message to the partition of the registration that lost it.
+  /// - Throws: the same errors as `append`.
   func fold(_ cut: Cut, leases: [Lease]) async throws(StoreError) -> [OutboxRow]
 
   /// Removes tombstones, notifications and feedback older than the given instants, at most `limit`
@@ -64,11 +64,12 @@ package protocol Store: FeedReader, FeedbackStore {
 /// no writer.
 package protocol FeedReader: Sendable {
   /// Reads one page and checks entitlement in the same snapshot: a feed that the reader may not
-  /// see, or that does not exist, is `.absent`. Costs O(page · log n), however long the feed.
+  /// see, or that does not exist, is `.absent`. The cost is O(page · log n), however long the feed
+  /// is.
   func page(_ query: PageQuery) async throws(StoreError) -> PageAnswer
 
   /// The present zones of a database feed with the head of each zone's own feed: the digest for a
-  /// reader whose token expired. Ordered by zone, after `zone`, at most `limit`.
+  /// reader whose token expired. The result has at most `limit` zones after `zone`, in order.
   func zones(
     of user: UserID, _ database: Database, in scope: Scope, after zone: ZoneID?, limit: Int
   ) async throws(StoreError) -> [ZoneDigest]
