@@ -17,7 +17,10 @@ struct TableReader {
 
   func all() throws -> PartitionTables {
     let places = try rows(
-      "SELECT cursor, forgotten, restored, stopped, epoch, expired, time FROM partitions WHERE id = ?"
+      """
+      SELECT cursor, forgotten, restored, stopped, epoch, expired, time
+      FROM partitions WHERE id = ?
+      """
     ).first
     var tables = PartitionTables(
       id: partition, cursor: try places.map { try Ordinal(checked: $0[0]) } ?? .zero)
