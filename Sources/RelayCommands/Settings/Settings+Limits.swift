@@ -61,8 +61,11 @@ extension Settings {
 
   private mutating func readCoreLimits(_ section: Section) {
     let many = ValueParser.count(1...100_000_000)
+    // One change may fire all of a user's subscriptions. Each notification gets a position of its
+    // own, and one fact has 65,536 positions.
+    let perFact = ValueParser.count(1...65_536)
     limits.subscriptionsPerUser = section.value(
-      "subscriptionsPerUser", many, default: limits.subscriptionsPerUser)
+      "subscriptionsPerUser", perFact, default: limits.subscriptionsPerUser)
     limits.subscriptionBytesPerUser = section.value(
       "subscriptionBytesPerUser", .size(1_024...(1 << 30)),
       default: limits.subscriptionBytesPerUser)
@@ -73,10 +76,9 @@ extension Settings {
       "participantsPerZone", many, default: limits.participantsPerZone)
     limits.zonesPerUser = section.value("zonesPerUser", many, default: limits.zonesPerUser)
     limits.recordsPerZone = section.value("recordsPerZone", many, default: limits.recordsPerZone)
-    // One request may mark all of a user's notifications as read. Each then gets a position of its
-    // own, and one fact has 65,536 positions.
+    // One request may mark all of a user's notifications as read.
     limits.notificationsPerUser = section.value(
-      "notificationsPerUser", .count(1...65_536), default: limits.notificationsPerUser)
+      "notificationsPerUser", perFact, default: limits.notificationsPerUser)
     // One request may set up to 200 read marks.
     limits.readMarksPerUser = section.value(
       "readMarksPerUser", .count(200...10_000_000), default: limits.readMarksPerUser)

@@ -18,8 +18,8 @@ package struct Position: Hashable, Comparable, Sendable {
   package var bits: UInt64
   package init(bits: UInt64) { self.bits = bits }
 
-  /// - Precondition: `index` < 65,536, which is far above the default bound of a user's
-  ///   subscriptions.
+  /// - Precondition: `index` < 65,536. The ranges of `limits.subscriptionsPerUser` and
+  ///   `limits.notificationsPerUser` hold it.
   package init(_ ordinal: Ordinal, index: Int = 0) {
     precondition(index < 1 << 16, "a fact made more than 65,536 entries in one feed")
     bits = ordinal.number << 16 | UInt64(index)
