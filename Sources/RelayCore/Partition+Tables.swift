@@ -1,7 +1,7 @@
 extension Partition {
   mutating func load(_ tables: PartitionTables) {
     for row in tables.subscriptions { load(row) }
-    for row in tables.devices { load(row, isExact: tables.wasStopped) }
+    for row in tables.devices { load(row, from: tables) }
     for row in tables.grants { sharing.load(row) }
     for row in tables.revocations { sharing.load(row) }
     for row in tables.members.sorted(by: { $0.serial < $1.serial }) { load(row) }
@@ -22,11 +22,12 @@ extension Partition {
     interests.add(row.subscription, in: row.scope)
   }
 
-  private mutating func load(_ row: DeviceRow, isExact: Bool) {
+  private mutating func load(_ row: DeviceRow, from tables: PartitionTables) {
     let user = users.intern(row.key.user, in: row.key.scope)
     var slot = Devices.Slot(
       user: user, client: row.key.client, address: row.address, registeredAt: row.registeredAt,
-      registration: row.registration, lane: Lane(row.lane, folded: folded, isExact: isExact))
+      registration: row.registration,
+      lane: Lane(row.lane, folded: folded, since: tables.time, isExact: tables.wasStopped))
     slot.lane.registered(withProvider: row.address.transport != .courier)
     let device = devices.insert(slot)
     let pending = Int64(slot.lane.pending.deliveries)

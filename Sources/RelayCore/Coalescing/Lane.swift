@@ -56,9 +56,12 @@ package struct Lane: Hashable, Sendable {
 
   /// The lane that a row of the tables describes. What was in flight before the start is due again.
   ///
-  /// - Parameter isExact: whether the daemon stopped cleanly before, so that no wake number is
-  ///   skipped.
-  package init(_ record: LaneRecord, folded: Ordinal, isExact: Bool = false) {
+  /// - Parameters:
+  ///   - since: the last fold's time. What pends is at least as old.
+  ///   - isExact: whether the daemon stopped cleanly before, so that no wake number is skipped.
+  package init(
+    _ record: LaneRecord, folded: Ordinal, since: Instant? = nil, isExact: Bool = false
+  ) {
     pending = record.pending
     hasAcknowledged = record.hasAcknowledged
     ladderStep = record.ladderStep
@@ -75,6 +78,7 @@ package struct Lane: Hashable, Sendable {
     hasTaken = record.hasTaken
     silence = record.silence
     state = State(State.Waiting(pending), retirement: record.retirement, folded: folded)
+    freshSince = pending.isFresh || !pending.alerts.isEmpty ? since : nil
   }
 
   package var nextWake: UInt32 { numbers.next }

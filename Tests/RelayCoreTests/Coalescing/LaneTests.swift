@@ -230,6 +230,18 @@ import Testing
     #expect(rig.nextStep == .attempt(isAlert: false))
   }
 
+  /// Otherwise the status would show no age for a lane that has been stuck since before a restart.
+  @Test func `what pended before a restart is as old as the last fold`() {
+    var rig = LaneRig()
+    let since = rig.now
+    #expect(Lane(rig.lane.record(), folded: .zero, since: since).freshSince == nil)
+    rig.zone(0)
+    #expect(Lane(rig.lane.record(), folded: rig.folded, since: since).freshSince == since)
+    var other = LaneRig()
+    other.alert("a")
+    #expect(Lane(other.lane.record(), folded: other.folded, since: since).freshSince == since)
+  }
+
   @Test func `a retired device has nothing pending when it registers again`() {
     var rig = LaneRig()
     rig.zone(0)
