@@ -79,9 +79,11 @@ extension SeededRandom {
   }
 
   mutating func fanOut() -> FanOut {
-    FanOut(
+    var out = FanOut(
       origin: ordinal(), change: change(), zonePosition: position(), cursor: position(),
-      since: instant(), turn: maybe { $0.position() })
+      since: instant())
+    out.turn = maybe { $0.position() }
+    return out
   }
 
   mutating func numbers() -> SequenceTracker {

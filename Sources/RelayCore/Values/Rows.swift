@@ -230,15 +230,13 @@ package struct FanOut: Hashable, Sendable {
   package var turn: Position?
 
   package init(
-    origin: Ordinal, change: Change, zonePosition: Position, cursor: Position, since: Instant,
-    turn: Position? = nil
+    origin: Ordinal, change: Change, zonePosition: Position, cursor: Position, since: Instant
   ) {
     self.origin = origin
     self.change = change
     self.zonePosition = zonePosition
     self.cursor = cursor
     self.since = since
-    self.turn = turn
   }
 }
 

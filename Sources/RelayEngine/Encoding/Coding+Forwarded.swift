@@ -103,6 +103,7 @@ extension FanOut: BlobCoded {
   package init(from reader: inout ByteReader) throws(CodingFailure) {
     self.init(
       origin: try reader.value(), change: try reader.value(), zonePosition: try reader.value(),
-      cursor: try reader.value(), since: try reader.value(), turn: try reader.optional())
+      cursor: try reader.value(), since: try reader.value())
+    turn = try reader.optional()
   }
 }

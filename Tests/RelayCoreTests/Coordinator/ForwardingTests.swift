@@ -125,6 +125,18 @@ import Testing
     #expect(order.suffix(2) == [3, 4])
   }
 
+  /// Only the first message of a queue is known to be wide, so the message after it is asked anew.
+  @Test func `a message for few users does not wait after a wide one has left`() {
+    var forwarding = Forwarding()
+    forwarding.add([row(1, 1, .record(.created)), row(1, 2, .record(.created))])
+    func take(room: Int) -> [UInt64] {
+      numbers(
+        forwarding.take(room: { _ in room }, isWide: { $0.key.serial == Sample.position(1) }))
+    }
+    #expect(take(room: 0).isEmpty)
+    #expect(take(room: 1) == [1, 2])
+  }
+
   /// The delivery of a message that took no room frees no room.
   @Test func `a message that took no room frees none at its delivery`() {
     var forwarding = Forwarding()

@@ -241,4 +241,17 @@ import Testing
     _ = commit.committed()
     #expect(commit.next(at: now)?.count == 4)
   }
+
+  @Test func `the bound of facts doubles with each commit after a refusal`() {
+    var commit = commit(bytes: 1 << 20, facts: 8)
+    for number in 0..<24 { commit.add(waiting(number)) }
+    #expect(commit.next(at: now)?.count == 8)
+    _ = commit.refused(retryAt: now)
+    var groups: [Int] = []
+    while let next = commit.next(at: now) {
+      groups.append(next.count)
+      _ = commit.committed()
+    }
+    #expect(groups == [4, 8, 8, 4])
+  }
 }

@@ -88,6 +88,18 @@ import Testing
     #expect(rig.fold().devicesRemoved.map(\.client) == [Sample.client(1)])
   }
 
+  @Test func `a device's row has the last verdict`() {
+    var rig = rig()
+    rig.register(1)
+    rig.save("all", .database(recordType: nil))
+    rig.change(.record(.created))
+    rig.fold()
+    for attempt in rig.wake() { rig.ended(attempt, .delivered) }
+    let record = rig.fold().devices.first?.lane
+    #expect(record?.lastVerdict != nil)
+    #expect(record.map { Lane($0, folded: .zero).lastVerdict } == record?.lastVerdict)
+  }
+
   @Test func `the oldest pending time ignores notifications of a lapsed device`() {
     var rig = rig()
     rig.register(1, address: address(1))

@@ -46,6 +46,18 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
+  func `the digest lists no zone up to the cleared position`(kind: StoreKind) async throws {
+    var bench = try await Bench.fresh(kind)
+    try await bench.makeZone("Cleared")
+    let cleared = Position(try #require(bench.lasts[bench.home]))
+    try await bench.makeZone("Kept")
+    try await bench.fold { $0.feeds = [FeedCut(feed: bench.privates, cleared: cleared)] }
+    let digest = try await bench.store.zones(
+      of: Bench.owner, .private, in: Bench.scope, after: nil, limit: 9)
+    #expect(digest.map(\.zone) == [bench.zone("Kept")])
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func `a feed counts as nearly full from its margin on, also after a restart`(
     kind: StoreKind
   ) async throws {

@@ -148,6 +148,26 @@ import Testing
     #expect(try await bench.read(bench.feed, after: before.next).entries.isEmpty)
   }
 
+  @Test(arguments: StoreKind.allCases)
+  func `removed cleared entries no longer count towards a zone's tombstones`(kind: StoreKind)
+    async throws
+  {
+    var limits = Limits()
+    limits.recordsPerZone = 6
+    var bench = try await Bench.fresh(kind, limits)
+    try await bench.makeZone()
+    for index in 0..<6 { _ = try await bench.record("r\(index)", .created) }
+    try await bench.end(bench.zone(), .reset)
+    try await bench.makeZone()
+    #expect(try await bench.trimAll(inSlicesOf: 4) == [4, 2])
+    let anew = try await bench.read(bench.feed).next
+    for index in 0..<6 {
+      _ = try await bench.record("s\(index)", .created)
+      _ = try await bench.record("s\(index)", .deleted)
+    }
+    #expect(try await bench.page(bench.feed, after: anew) != .expired(.trimmed))
+  }
+
   /// Zones that never existed can be deleted. The feeds of such zones are empty, and there may be
   /// very many zones.
   @Test(arguments: StoreKind.allCases)

@@ -118,6 +118,22 @@ import Testing
     await again.close()
   }
 
+  @Test func `rows that were folded before a start are removed after it`() async throws {
+    let home = try SQLiteHome()
+    var bench = try await Bench(home)
+    for _ in 0..<3 { try await bench.append(bytes: 1) }
+    try await bench.fold { _ in }
+    await bench.store.close()
+    var again = try await Bench(home, era: 500)
+    try await again.append(bytes: 1)
+    let store = try #require(again.store as? SQLiteStore)
+    let rows = try store.journal.inspect {
+      try Int.fetchOne($0, sql: "SELECT count(*) FROM journal")
+    }
+    #expect(rows == 1)
+    await store.close()
+  }
+
   @Test func `a restored older store expires the tokens made after the copy`() async throws {
     let home = try SQLiteHome()
     var bench = try await Bench(home, era: 100)
@@ -152,6 +168,22 @@ import Testing
     await bench.barrier()
     #expect(try home.size("relay.db-wal") < 200_000)
     #expect(try await bench.read(bench.feed).entries.count == 40)
+  }
+
+  /// A claim and a trim are written by another method than a fold.
+  @Test func `the store truncates the WAL of relay.db after claims too`() async throws {
+    let home = try SQLiteHome {
+      $0.checkpointPages = 0
+      $0.logBytesMax = 100_000
+    }
+    let bench = try await Bench(home)
+    for era in 1...40 as ClosedRange<UInt64> {
+      _ = try await bench.store.claim(
+        eras: Dictionary(
+          uniqueKeysWithValues: PartitionID.all.map { ($0, era << 32 + UInt64($0.number)) }))
+    }
+    await bench.barrier()
+    #expect(try home.size("relay.db-wal") < 200_000)
   }
 
   @Test func `a long read delays no fold, and the WAL is truncated after the read`()
