@@ -31,7 +31,8 @@ extension MemoryWorld {
 }
 
 extension MemoryFeed {
-  /// - Returns: the cost counted towards `limit`: the rows removed, or one if there were none.
+  /// - Returns: the cost counted towards `limit`: zero unless `isClearing`, otherwise the rows
+  ///   removed, at least one.
   fileprivate mutating func removeCleared(limit: Int) -> Int {
     guard isClearing, limit > 0 else { return 0 }
     let hidden = rows.filter { $0.value.entry.life.position <= state.cleared }

@@ -3,14 +3,15 @@ package import Logging
 
 /// Where log lines go, and their format.
 package enum LogOutput: String, CaseIterable, Sendable {
-  /// The journal, with a field for each value.
+  /// systemd's journal, with a field for each value.
   case journal
   /// One JSON object a line on standard error.
   case json
   /// Lines for people on standard error.
   case text
 
-  /// The journal if standard error is connected to it, text on a terminal, else JSON lines.
+  /// systemd's journal if standard error is connected to it, text if standard error is a terminal,
+  /// otherwise JSON lines.
   package static func detected() -> LogOutput {
     if isJournal(descriptor: STDERR_FILENO) { return .journal }
     return isatty(STDERR_FILENO) == 1 ? .text : .json
@@ -30,7 +31,7 @@ package enum LogOutput: String, CaseIterable, Sendable {
     }
   }
 
-  /// True if the descriptor is systemd's stream to the journal. `JOURNAL_STREAM` names that
+  /// True if the descriptor is the stream to systemd's journal. `JOURNAL_STREAM` names that
   /// stream's device and inode.
   static func isJournal(descriptor: Int32) -> Bool {
     guard let stream = getenv("JOURNAL_STREAM") else { return false }

@@ -2,12 +2,12 @@ import CSystemd
 import Glibc
 import Logging
 
-/// A log line in the journal's format: `FIELD=value`, names in capitals.
+/// A log line in the format of systemd's journal: `FIELD=value`, names in capitals.
 enum SystemdJournal {
   /// The most bytes of a field's name; the journal refuses longer names.
   static let nameBytesMax = 64
 
-  /// Sends a line; where no journal listens libsystemd drops it silently.
+  /// Sends a line. If systemd's journal does not run, libsystemd drops the line silently.
   static func send(_ line: LogLine) {
     let texts = fields(line).map { Array("\($0.name)=\($0.value)".utf8) }
     var vectors: [iovec] = []

@@ -118,8 +118,8 @@ import Testing
     }
   }
 
-  /// A store is restored from an older copy: tokens of the lost history expire, and clients reach
-  /// the current state.
+  /// A store is restored from an older copy: tokens of the lost history expire, and `status` is
+  /// unhealthy until the operator runs `expire-tokens`.
   @Test func `a restored copy expires the tokens of the lost history`() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }

@@ -120,7 +120,8 @@ import Testing
     #expect(feed.allSatisfy { $0["reason"].string == "Unregistered" })
   }
 
-  /// `d1…` for one in a hundred, `d2…` for six in ten, `a3…` for the others.
+  /// A push token. It begins with `d1` for one phone in a hundred, with `d2` for six in ten, and
+  /// with `a3` for the others, so that a fault can name the phones that it concerns.
   @Sendable private static func token(_ number: Int) -> String {
     let kind = number % 100 == 7 ? "d1" : number % 10 < 6 ? "d2" : "a3"
     return kind + String(format: "%062x", number)

@@ -35,7 +35,8 @@ import Testing
     let listed = try await daemon.feedback()
     #expect(Set(listed.map { $0["clientId"].string }) == Set(first), "kill -9 lost none")
 
-    // The server hangs up, asks to wait, and hangs. Wakes continue as usual.
+    // The server closes a connection, then answers 429, then leaves a request without an answer.
+    // Wakes continue as usual.
     try receiver.behave(.drop)
     #expect(try await receiver.met(.drop))
     try receiver.behave(.busy)

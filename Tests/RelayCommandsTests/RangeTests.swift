@@ -130,7 +130,8 @@ import Testing
     }
   }
 
-  /// A push for which a sender has no place comes back unsent, and twenty of those stop the route.
+  /// A push for which a sender has no place comes back unsent, and unsent pushes of twenty devices
+  /// in a row stop the route.
   @Test func `senders have room for all pushes in flight on a route`() throws {
     let row = try #require(Self.rows.first { $0.key == "limits.inFlightPerRoute" })
     let most = try #require(Int(row.high.replacingOccurrences(of: ",", with: "")))

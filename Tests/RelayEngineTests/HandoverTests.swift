@@ -4,7 +4,8 @@ import Testing
 
 @testable import RelayEngine
 
-/// P9: a push that has not left when an entitlement ends does not leave after the answer.
+/// P9: after the answer to a change that ends a user's access to a zone, no push of an earlier
+/// change of that zone leaves for the user.
 @Suite(.timeLimit(.minutes(1))) struct HandoverTests {
   private static let zone = ZoneID(name: "Z", owner: UserID("_a"))
 

@@ -28,8 +28,8 @@ import Testing
     }
   }
 
-  /// The checker of a promise must find every bug planted against the promise, whether the bug is
-  /// in the shell, the store or the world.
+  /// The checker of a promise must find every bug planted against the promise. The bugs are in the
+  /// simulated store, in the simulated world, or in the code that runs the core.
   @Test(arguments: Mutant.allCases)
   func `the checker of each promise finds the bug planted against it`(
     mutant: Mutant

@@ -3,8 +3,8 @@ import Testing
 
 /// The words that names in the sources are made of.
 @Suite struct VocabularyTests {
-  /// A name in the code is made of English words, of words of the field (both are in `Words.txt`),
-  /// and of our own: those stand in the glossary.
+  /// A name in the code is made of English words and technical terms, which are in `Words.txt`, and
+  /// of the project's own words, which are in the glossary.
   @Test func `every word in a name is in the word list or the glossary`() throws {
     let known = try Self.listed().union(Self.ofGlossary())
     var (found, seen): ([String: String], Set<String>) = ([:], [])
@@ -23,7 +23,8 @@ import Testing
     #expect(seen.count > 2_000)
   }
 
-  /// Each listed word stands in a name: an unused word would permit a new nickname.
+  /// Each listed word is part of a name. An unused word in the list would allow a new name that
+  /// nobody has checked.
   @Test func `the word list contains no unused words`() throws {
     var seen: Set<String> = []
     for file in try SourceTree.swift("Sources") {

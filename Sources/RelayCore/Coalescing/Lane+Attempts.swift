@@ -36,7 +36,7 @@ extension Lane {
     if isAlert {
       let next = pending.takeAlert(folded)
       attempt.alert = next?.shown
-      // A newer alert of the subject waits. It gathers like a match that comes during the attempt.
+      // A newer alert of the subject waits. It counts as a match that comes during the attempt.
       if next?.isFollowed == true { attempt.gathering = Attempt.Gathering(first: now, last: now) }
       if !overCourier { alert.spend(policy.alert, at: now) }
     } else if !overCourier {

@@ -27,9 +27,10 @@ package struct RelayClock: Sendable {
   package static let believedAfter = Span.hours(1)
 
   package struct Doubt: Hashable, Sendable {
-    /// The boot clock when the doubt began.
+    /// The boot clock when the latest jump of the wall clock was noticed.
     package var since: Instant
-    /// The relay's time when the doubt began. Earlier moments need no conversion.
+    /// The relay's time when the wall clock jumped; after several jumps, at the first of them.
+    /// `instant(ofWall:)` returns a moment up to this time unchanged.
     package var sureUntil: Instant
     /// How far the wall clock is ahead.
     package var ahead: Span
@@ -89,8 +90,8 @@ package struct RelayClock: Sendable {
 
   /// Converts a moment by another machine's clock to the relay's time.
   ///
-  /// While the wall clock is in doubt, a moment after the doubt's beginning has two possible relay
-  /// times: with and without the jump. The earlier one is used.
+  /// While the wall clock is in doubt, a moment after `sureUntil` has two possible relay times:
+  /// with and without the jump. The earlier one is used.
   package func instant(ofWall moment: Instant) -> Instant {
     let shifted = moment + Span(milliseconds: -wallAhead.milliseconds)
     guard let doubt else { return shifted }

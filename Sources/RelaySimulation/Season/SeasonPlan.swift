@@ -12,8 +12,9 @@ struct SeasonPlan: Sendable {
   var crashes = 0
   /// The average time between two outages of the provider; nil means no outages.
   var outages: Span?
-  /// How many of a thousand pushes Apple answers with 429, and how many it does not answer.
+  /// How many of a thousand pushes Apple answers with 429.
   var busy = 0
+  /// How many of a thousand pushes Apple does not answer.
   var unanswered = 0
   /// How many of a thousand phones have their app removed.
   var removals = 0

@@ -1,8 +1,8 @@
 import Foundation
 import RelayCore
 
-/// What should fire, written a second time as plainly as possible: by comparator names, vectors and
-/// characters, without the core's own matching.
+/// Decides whether a subscription should fire for a change: the rules of the core, written a second
+/// time as plainly as possible, without the core's own matching.
 enum MatchOracle {
   static func fires(_ subscription: Subscription, _ change: Change) -> Bool {
     guard case .query(let rule) = subscription.rule else {

@@ -21,7 +21,8 @@ import Testing
     #expect((UserID(one) < UserID(two)) != (UserID(two) < UserID(one)))
   }
 
-  /// Earlier, one record was written, the other deleted, and the feed showed the first as deleted.
+  /// An older version confused the two records: when one was written and the other was deleted, the
+  /// feed showed the written record as deleted.
   @Test func `a feed keeps apart two records whose names differ in spelling`() {
     var rig = PartitionRig()
     rig.change(.record(.updated, one))
@@ -34,8 +35,8 @@ import Testing
     #expect(spelt == [Array(one.utf8), Array(two.utf8)])
   }
 
-  /// Earlier, two zones differed only in the spelling of their names, and after the revocations of
-  /// both, one grant stayed active in the store for ever.
+  /// An older version confused two zones whose names differ only in spelling: after the revocations
+  /// of both, one grant stayed active in the store for ever.
   @Test func `a revocation ends the grant of exactly the zone that it names`() {
     let guest = users(1, inHomeOf: Sample.owner, false)[0]
     let zones = [one, two].map { ZoneID(name: $0, owner: Sample.owner) }

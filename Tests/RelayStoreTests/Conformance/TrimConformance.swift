@@ -124,7 +124,8 @@ import Testing
       try await bench.page(
         bench.notifications, after: FeedCursor(era: token.era, position: token.position))
         == .expired(.trimmed))
-    // A scan that began without a token goes on: its head is above the floor.
+    // A catch-up that began without a token can continue, because the feed's newest position at its
+    // beginning is above the floor.
     #expect(try await bench.read(bench.notifications, after: token).entries.count == 2)
     #expect(try await bench.read(bench.feed).entries.count == 1)
     #expect(try await bench.read(bench.privates).entries.count == 1)
