@@ -75,8 +75,8 @@ struct EngineLoop: ~Copyable {
       for event in batch.events { event.answerLate() }
       throw error
     }
-    // Answer after the turn: readers must wait for facts that an answer reveals, and the turn has
-    // marked those facts for them.
+    // Answer after the turn: an answer may reveal a fact that is not folded yet. The turn has
+    // marked the feeds and lists that such a fact changes, so that their readers wait for the fold.
     for event in batch.events { answer(event) }
   }
 

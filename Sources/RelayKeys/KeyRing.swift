@@ -25,7 +25,8 @@ package struct KeyRing: TokenKeys, IdentityKeys, PushKeys {
   /// `identityCheck`.
   ///
   /// - Parameter listed: paths of key files; the first key signs.
-  /// - Throws: `KeyFailure` for the first file that is not a key.
+  /// - Throws: `KeyFailure` for the first file that holds no key, cannot be written, or holds a key
+  ///   whose id another listed key has.
   package init(storeDirectory: String, listed: [String] = []) throws(KeyFailure) {
     file = Self.file(in: storeDirectory)
     let own: [UInt8]

@@ -140,7 +140,7 @@ struct Said: Sendable {
     #expect(talk.contains(hint))
   }
 
-  /// Stand-ins accept any request, so they listen on this machine only.
+  /// Stand-ins are for tests and demonstrations, so they listen on this machine only.
   @Test(arguments: ["apns-standin", "fcm-standin", "webpush-standin"], ["0.0.0.0:0", "[::]:0"])
   func `a stand-in listens on loopback addresses only`(_ command: String, _ address: String)
     async throws

@@ -13,7 +13,8 @@ import Testing
 
   private var feed: ReadTarget { .feed(FeedKey(scope: World.scope, kind: .zone(zone))) }
 
-  /// The disk stays full: readers of folded places are served, the others are refused at once.
+  /// While the disk is full, readers of a feed that waits for a fold are refused at once, and other
+  /// readers are served.
   @Test func `readers of places that cannot be folded are refused, others are served`() async throws
   {
     let world = World()
@@ -27,7 +28,7 @@ import Testing
         try await engine.visible(feed)
       }
       try await engine.visible(other)
-      // When there is room again, the place is served without a restart.
+      // When the disk has room again, readers of the feed are served without a restart.
       while (try? await engine.visible(feed)) == nil { await Task.yield() }
       #expect(await engine.health().reasons.isEmpty)
     }

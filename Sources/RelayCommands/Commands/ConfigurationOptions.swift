@@ -39,8 +39,8 @@ struct ConfigurationOptions: ParsableArguments, Sendable {
   /// Reads only the path of the control socket. A user who may query the daemon need not be able to
   /// read its secrets, so this call ignores other problems of the file.
   ///
-  /// - Throws: `BadConfiguration` if the socket's value is wrong, or if the file was named on the
-  ///   command line and cannot be read.
+  /// - Throws: `BadConfiguration` if the socket's value is wrong, or if the file cannot be read.
+  ///   The default file may be missing.
   func controlSocket() throws -> String {
     if let control { return absolute(control) }
     let isNamed = config != Settings.fileDefault
@@ -52,11 +52,12 @@ struct ConfigurationOptions: ParsableArguments, Sendable {
     throw BadConfiguration(problems: reading.problems, file: config)
   }
 
-  /// Reads only the store's directory, as `controlSocket` does, and whether there are keys outside
-  /// the directory.
+  /// Reads only the path of the store's directory, and whether the file lists token keys, because
+  /// their files may be outside the directory. Like `controlSocket`, this call ignores other
+  /// problems of the file.
   ///
-  /// - Throws: `BadConfiguration` if the directory's value is wrong, or if the file was named on
-  ///   the command line and cannot be read.
+  /// - Throws: `BadConfiguration` if the directory's value is wrong, or if the file cannot be read.
+  ///   The default file may be missing.
   func store() throws -> (directory: String, hasListedKeys: Bool) {
     let isNamed = config != Settings.fileDefault
     if !isNamed, !FileManager.default.fileExists(atPath: config) {

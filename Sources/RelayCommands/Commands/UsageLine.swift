@@ -10,7 +10,8 @@ enum UsageLine {
     }.joined(separator: "\n")
   }
 
-  /// The parts that are not divided: words of the command, an option with its value, brackets.
+  /// The parts of the usage line that no line break may divide: a word of the command, an option
+  /// with its value, or a bracket with its content.
   private static func parts(of usage: Substring) -> [String] {
     var parts: [String] = []
     for word in usage.split(separator: " ") {

@@ -22,12 +22,12 @@ extension Lane {
   /// the end of a burst, the relay uses the wakes that are left without waiting for the even gap.
   ///
   /// ```
-  /// away: six wakes not answered ─▶ after an hour
-  /// one change, or a re-wake     ─▶ after an even gap: an hour divided by the number
-  /// several changes in a burst   ─▶ when the burst is over, and the configured number allows it or
-  ///                                 an even gap is over; at the latest after the longer even gap:
-  ///                                 that of the learnt or that of the configured number
-  /// something urgent             ─▶ the same, without waiting for the end of a burst
+  /// six wakes were not answered  ─▶ an hour after the last wake
+  /// one change, or a wake again  ─▶ an even gap after it: an hour divided by the learnt number
+  /// several changes in a burst   ─▶ when the burst is over, and either an even gap has passed or
+  ///                                 the configured number allows a wake; at the latest after the
+  ///                                 longer of two even gaps, for the learnt and configured number
+  /// something urgent             ─▶ as in a burst, but without waiting for the end of the burst
   /// ```
   private func paced(_ rule: Budget.Rule, _ policy: WakePolicy, at now: Instant) -> Instant {
     guard policy.adapts, hasAcknowledged, let last = background.times.last else { return .zero }

@@ -52,7 +52,8 @@ extension Partition {
       capacity: capacity)
   }
 
-  /// Takes over the slot that a lane got before a restart. Other lanes get no earlier slots.
+  /// Adds the slot that a lane got before a restart to the smear of the lane's hot zone. The next
+  /// free slot of the smear is then no earlier.
   mutating func recoverSlot(of device: Int) {
     let lane = devices[device].lane
     guard let zone = lane.hotZone else { return }

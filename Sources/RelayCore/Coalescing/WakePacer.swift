@@ -78,7 +78,7 @@ package struct WakePacer: Hashable, Sendable {
     return Slot(at: Instant(milliseconds: (slot + 999) / 1_000), isHurried: isHurried)
   }
 
-  /// Takes over a slot that was assigned before a restart.
+  /// Adds a slot that was assigned before a restart. The next free slot is then no earlier.
   package mutating func recovered(_ slot: Instant) {
     next = max(next, slot.milliseconds * 1_000)
   }

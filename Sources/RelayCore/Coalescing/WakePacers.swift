@@ -27,7 +27,8 @@ struct WakePacers: Sendable {
     return slot.at
   }
 
-  /// Takes over a slot that was assigned before a restart; later lanes get no earlier slots.
+  /// Adds a slot that was assigned before a restart to the zone's smear. The next free slot of the
+  /// smear is then no earlier.
   mutating func recovered(_ slot: Instant, of zone: ZoneKey) {
     pacers[zone, default: WakePacer(in: id)].recovered(slot)
   }

@@ -51,7 +51,7 @@ extension Coordinator {
   package enum Failure: Hashable, Sendable {
     case append
     case fold
-    /// The store accepts a fact of the relay's own neither whole nor without values.
+    /// The store accepts a fact that the relay itself made neither whole nor without values.
     case fact
   }
 

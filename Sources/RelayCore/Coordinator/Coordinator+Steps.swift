@@ -34,7 +34,8 @@ extension Coordinator {
     }
   }
 
-  /// Journals a fact of the relay's own. A slice first waits in the pacer until folds have kept up.
+  /// Journals a fact that the relay itself has made. A slice first waits in the pacer, which hands
+  /// out slices no faster than folds write their entries.
   mutating func journal(_ fact: Fact, in partition: PartitionID) {
     if case .slice = fact { return pacer.add(fact, in: partition) }
     commit.add(GroupCommit.Waiting(partition: partition, fact: fact, origin: .none))

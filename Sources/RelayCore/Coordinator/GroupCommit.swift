@@ -11,7 +11,7 @@ struct GroupCommit: Sendable {
   enum Origin: Sendable {
     case request(RequestTicket)
     case forward(OutboxRow.Key, from: PartitionID)
-    /// A fact of the relay's own.
+    /// The relay itself made the fact.
     case none
   }
 
@@ -97,7 +97,7 @@ struct GroupCommit: Sendable {
   /// try.
   var nextTry: Instant? { first.isEmpty && waiting.isEmpty || isUnderWay ? nil : retryAt }
 
-  /// Adds a fact of the relay's own.
+  /// Adds a fact that the relay itself made.
   mutating func add(_ fact: Waiting) { add([fact], of: .relay) }
 
   /// - Parameters:
@@ -190,21 +190,21 @@ struct GroupCommit: Sendable {
 
   /// The consequence of a refused commit. A refused commit wrote nothing.
   enum Refused: Sendable {
-    /// These requests are refused; facts of the relay's own wait for the next try.
+    /// These requests are refused; facts that the relay made wait for the next try.
     case requests([RequestTicket])
     /// The commit is tried again in parts.
     case divided
     /// The commit held only this request, and the store will never accept this request.
     case request(RequestTicket)
-    /// The commit held only this fact of the relay's own, and the store will never accept this
-    /// fact.
+    /// The commit held only this fact, which the relay itself made, and the store will never accept
+    /// this fact.
     case own(Waiting)
   }
 
   /// The store has no room now, or cannot write now.
   ///
-  /// The next commit is half as large, so that a large group of the relay's own facts does not wait
-  /// for room that a smaller group does not need.
+  /// The next commit is half as large, so that a large group of facts that the relay made does not
+  /// wait for room that a smaller group does not need.
   mutating func refused(retryAt: Instant) -> Refused {
     self.retryAt = retryAt
     halve()

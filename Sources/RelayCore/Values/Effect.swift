@@ -5,7 +5,7 @@ package enum Effect: Hashable, Sendable {
   case answer(PartitionID, Ordinal, Answer, Answer.Moment)
   /// A read of this place must wait for the next fold.
   case dirtied(ReadTarget)
-  /// Journal a fact of the relay's own. Such a fact has a reserved place and is never refused.
+  /// Journal a fact that the relay made. Such a fact has a reserved place and is never refused.
   case journal(PartitionID, Fact)
   /// Hand a wake to its route, which may be the courier; call `attemptEnded` exactly once.
   case push(PushAttempt)

@@ -28,7 +28,7 @@ package enum APNsVerdicts {
     case renew
     /// The provider token came too soon after another: use the old one again.
     case keep
-    /// The answer is not on the list: the attempt failed, and the answer is counted.
+    /// `treatment` does not list the answer: the attempt failed, and the answer is counted.
     case unknown
 
     /// True if APNs refused the credential, so that the answer tells nothing about the device

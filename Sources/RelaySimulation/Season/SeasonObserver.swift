@@ -16,8 +16,8 @@ struct SeasonObserver {
     var inFlight: PushAttempt.ID?
     /// Attempts within the budget's current stretch.
     var attempts: [Instant] = []
-    /// The time since which the phone's wakes have met no fault, such as a failed attempt or a
-    /// restart.
+    /// The time after which no fault so far, such as a failed attempt or a restart, delays the
+    /// phone's wakes any more.
     var calmSince: Instant
     var gone = false
   }

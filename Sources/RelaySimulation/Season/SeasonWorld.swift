@@ -23,7 +23,8 @@ final class SeasonWorld {
   var phones: [Phone] = []
   var byClient: [ClientID: Int] = [:]
   var traffic: [Traffic] = []
-  /// Streams whose change came while the daemon was down.
+  /// One index in `traffic` for each change that came while the daemon was down. The daemon gets
+  /// these changes at its next start.
   var late: [Int] = []
   var nextID: UInt64 = 1
   var apple: AppleState

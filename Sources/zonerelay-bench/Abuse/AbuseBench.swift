@@ -124,7 +124,7 @@ struct AbuseBench {
   /// Waits until all accepted changes are folded and delivered to the feeds, and the store stops
   /// growing.
   ///
-  /// - Returns: the seconds of the wait; nil if the store still grows when `patience` is over.
+  /// - Returns: the seconds of the wait; nil if `patience` is over before.
   private func settle(_ daemon: MeasuredDaemon) async throws -> Double? {
     let begin = ContinuousClock.now
     var last = -1

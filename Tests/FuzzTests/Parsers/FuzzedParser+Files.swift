@@ -2,7 +2,7 @@ import Foundation
 import RelayCore
 @testable import RelayStore
 
-/// Parsers of the store's keys, and of both its files as a whole.
+/// Parsers of the keys of a store's rows, and of a whole store: `relay.db` and `journal.db`.
 extension FuzzedParser {
   static let fromFiles: [FuzzedParser] = [
     FuzzedParser("store-key", seeds: storeKeys) { bytes throws(Defect) in

@@ -339,7 +339,8 @@ import Testing
     #expect(route.inFlight == 0 && route.waiting == 0)
   }
 
-  /// A device's number is reused while its earlier owner may still wait long for a share.
+  /// The number of a device may be given to another user's device while the earlier owner's lane
+  /// still waits for that owner's share of the route.
   @Test func `a device's new owner does not wait for the former owner's share`() {
     var route = Route(inFlightMax: 3, probe: .seconds(30), outageDevices: nil, inFlightPerUser: 2)
     func lane(_ device: Int, of user: Int) -> ReadyLane {
@@ -357,7 +358,7 @@ import Testing
     #expect(route.next(at: .s(0)) == nil, "the route has no room")
     _ = route.ended(.delivered, of: id(4), about: about(4), at: .s(1))
     begin(lane(3, of: 2))
-    // The earlier owner still has the turn that it waited for.
+    // The earlier owner's lane still gets the turn that it waits for.
     route.offer(lane(3, of: 2))
     _ = route.ended(.delivered, of: id(1), about: about(1), at: .s(1))
     begin(lane(3, of: 2))

@@ -120,12 +120,13 @@ import Testing
     func since(_ place: FeedCursor) -> PageAnswer {
       Page.read([], of: feed, eras: eras, after: place, limit: 2)
     }
-    // Life 7 went on after the copy; or life 8, which this store does not know, gave the token.
+    // Life 7 went on after the copy was taken, and gave the token.
     for place in [place(100), place(135), place(99, scanHead: 150)] {
       #expect(since(place) == lost(100))
     }
+    // Life 8, which this store does not know, gave the token.
     for ordinal in [100, 129] as [UInt64] { #expect(since(place(ordinal, era: 8)) == lost(100)) }
-    // Life 8 may have begun after the restart as well, before a second restore.
+    // Or life 8 began only after the restart, and a second restore removed it.
     for ordinal in [130, 150] as [UInt64] { #expect(since(place(ordinal, era: 8)) == lost(130)) }
     let raised = FeedState(head: Sample.position(140), floor: Sample.position(100))
     let copied = FeedCursor(era: 7, position: Position(bits: Sample.position(100).bits - 1))

@@ -46,8 +46,8 @@ import Testing
     #expect(pool.begin(at: at(11)) == link(3))
   }
 
-  /// The first connection opens at once; later delays double with jitter up to the cap, and only
-  /// one attempt runs at a time.
+  /// The first connection and its first replacement open at once. Later delays double, with jitter,
+  /// up to the cap. Only one attempt runs at a time.
   @Test func `reconnect delays grow with each failure, and an answer resets them`() throws {
     var limits = limits
     limits.connections = 1

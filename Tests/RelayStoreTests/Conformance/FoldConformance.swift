@@ -298,7 +298,8 @@ import Testing
     }
   }
 
-  /// The mark of the last cut holds for the next life, and for no later one.
+  /// The last cut of a clean stop leaves a mark in the store. The mark is valid for the next life,
+  /// and for no later one.
   @Test(arguments: StoreKind.allCases)
   func `the mark of a clean stop is valid only for the next start`(kind: StoreKind) async throws {
     let home = try kind.home(Limits())
