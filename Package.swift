@@ -137,7 +137,7 @@ let roomTests: [Target] = [
   .tests("RelayKeysTests", ["RelayKeys", "RelayEngine", "RelayCore"]),
   .tests(
     "RelayStoreTests", ["RelayStore", "RelayEngine", "RelayMemory", "RelayCore"],
-    products: [.product(name: "GRDB", package: "GRDB.swift"), logging]),
+    products: [.product(name: "GRDB", package: "GRDB.swift"), logging], exclude: ["Form1"]),
   .tests(
     "RelayPushTests", ["RelayPush", "RelayEngine", "RelayCore", "RelayStandin", "CCurl"],
     products: nio + [tls, logging, jwt, crypto, rsa, x509, asn1]),
