@@ -19,7 +19,7 @@ struct FairQueue<Item: Sendable>: Sendable {
   private let turn: Size
   /// What is left of the first submitter's turn.
   private var left: Size
-  private var lanes: [Submitter: Deque<(item: Item, size: Size)>] = [:]
+  private var queues: [Submitter: Deque<(item: Item, size: Size)>] = [:]
   /// Submitters with waiting items; the first one has its turn.
   private var order: Deque<Submitter> = []
   /// The size of the items that were taken from each submitter since the last cut.
@@ -33,8 +33,8 @@ struct FairQueue<Item: Sendable>: Sendable {
   var isEmpty: Bool { order.isEmpty }
 
   mutating func append(_ item: Item, _ size: Size, of submitter: Submitter) {
-    if lanes[submitter] == nil { order.append(submitter) }
-    lanes[submitter, default: []].append((item, size))
+    if queues[submitter] == nil { order.append(submitter) }
+    queues[submitter, default: []].append((item, size))
   }
 
   /// A cut was taken: every submitter may have a turn again.
@@ -47,7 +47,7 @@ struct FairQueue<Item: Sendable>: Sendable {
     for _ in order.indices {
       guard let submitter = order.first else { return nil }
       if !isSparing || !taken[submitter, default: .none].isWhole(turn) {
-        return lanes[submitter]?.first?.item
+        return queues[submitter]?.first?.item
       }
       pass()
     }
@@ -56,17 +56,17 @@ struct FairQueue<Item: Sendable>: Sendable {
 
   /// Removes the item that `next` returned.
   mutating func removeNext() {
-    guard let submitter = order.first, let size = lanes[submitter]?.removeFirst().size else {
+    guard let submitter = order.first, let size = queues[submitter]?.removeFirst().size else {
       return
     }
     taken[submitter, default: .none].facts += size.facts
     taken[submitter, default: .none].bytes += size.bytes
     left.facts -= size.facts
     left.bytes -= size.bytes
-    if let following = lanes[submitter]?.first {
+    if let following = queues[submitter]?.first {
       if !following.size.fits(in: left) { pass() }
     } else {
-      lanes[submitter] = nil
+      queues[submitter] = nil
       order.removeFirst()
       left = turn
     }

@@ -3,10 +3,14 @@ import Synchronization
 /// Whether one push may still be handed to its provider. The engine takes back a push whose content
 /// its user may not see any more; its sender calls `begin` before the first byte leaves.
 ///
-/// ``` waiting ──begin──▶ leaving ──written──▶ left ▲ │ returned │ returned
-/// └──────────────────┴────────────────────┘ ``` A push that was taken back never leaves again. If
-/// the push waits or has left already, this holds at once; if the push is leaving, this holds as
-/// soon as the push has left or ended. Any thread may call.
+/// ```
+/// waiting ──begin──▶ leaving ──written──▶ left
+///    ▲                  │ returned          │ returned
+///    └──────────────────┴───────────────────┘
+/// ```
+/// A push that was taken back never leaves again. If the push waits or has left already, this holds
+/// at once; if the push is leaving, this holds as soon as the push has left or ended. Any thread may
+/// call.
 package final class Handover: Sendable {
   private enum State {
     case waiting
