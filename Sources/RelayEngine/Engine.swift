@@ -52,7 +52,9 @@ package final class Engine: RelayService, Sendable {
     self.dependencies = dependencies
     self.settings = settings
     self.logger = logger
-    inbox = Inbox(factsMax: settings.inboxMax, bytesMax: settings.inboxBytesMax)
+    inbox = Inbox(
+      factsMax: settings.inboxMax, bytesMax: settings.inboxBytesMax,
+      connectionsMax: settings.limits.courierConnections)
     waitingReaders = WaitingReaders(readersMax: settings.readersMax)
   }
 
@@ -240,7 +242,7 @@ package final class Engine: RelayService, Sendable {
   }
 
   package func left(_ device: DeviceKey, connection: UInt64, isExpectedBack: Bool) {
-    _ = inbox.offer(.left(device, connection, isExpectedBack: isExpectedBack))
+    inbox.post(.input(.left(device, connection, isExpectedBack: isExpectedBack)))
   }
 
   package func refused(changes: Int) {

@@ -53,7 +53,7 @@ final class Inbox: Sendable {
     var batch = Batch()
     var taken = Room.none
     var acknowledgements = 0
-    var couriers = 0
+    var connected = 0
     var waiter: CheckedContinuation<Void, Never>?
     var refusal: Unavailable.Cause? = .recovering
     var hasBegun = false
@@ -64,16 +64,19 @@ final class Inbox: Sendable {
 
   private let state = Mutex(State())
   private let bounds: Room
+  /// The most opened courier connections that may wait for the loop: twice the connections that may
+  /// be open, so that all of them may be replaced at once. Closed connections have no bound of
+  /// their own: a connection closes once, so at most as many wait as were open when the loop last
+  /// took its inputs, and one for each opened connection that waits.
+  private let connectedMax: Int
   /// Acknowledgements beyond this bound are dropped, because a lost acknowledgement costs at most a
   /// repeated wake.
   private static let acknowledgementsMax = 65_536
-  /// The most opened and closed courier connections that may wait for the loop. It is more than
-  /// twice the default of `Limits.courierConnections`, so that all connections may be replaced at
-  /// once.
-  private static let couriersMax = 262_144
 
-  init(factsMax: Int, bytesMax: Int = .max) {
+  /// - Parameter connectionsMax: how many courier connections may be open at the same time.
+  init(factsMax: Int, bytesMax: Int = .max, connectionsMax: Int = 50_000) {
     bounds = Room(facts: factsMax, bytes: bytesMax)
+    connectedMax = 2 * connectionsMax
   }
 
   /// - Returns: why the submission was refused; nil if all of it was taken.
@@ -100,13 +103,14 @@ final class Inbox: Sendable {
     if isLate { event.answerLate() }
   }
 
-  /// Takes the input that a connection of the courier has opened or closed.
+  /// Takes the input that a connection of the courier has opened. That the connection has closed is
+  /// posted, and is never refused: otherwise its device would count as connected.
   ///
-  /// - Returns: false if too many such inputs wait or the loop has ended.
+  /// - Returns: false if too many opened connections wait or the loop has ended.
   func offer(_ input: Coordinator.Input) -> Bool {
     let (isTaken, waiter): (Bool, CheckedContinuation<Void, Never>?) = state.withLock {
-      guard !$0.isClosed, $0.couriers < Self.couriersMax else { return (false, nil) }
-      $0.couriers += 1
+      guard !$0.isClosed, $0.connected < connectedMax else { return (false, nil) }
+      $0.connected += 1
       $0.batch.events.append(.input(input))
       return (true, $0.waiter.take())
     }
@@ -198,7 +202,7 @@ final class Inbox: Sendable {
       defer {
         state.batch = Batch()
         state.acknowledgements = 0
-        state.couriers = 0
+        state.connected = 0
       }
       return state.batch
     }

@@ -91,6 +91,38 @@ import Testing
     #expect(batch.submissions.count == 1)
   }
 
+  private func device(_ number: UInt64) -> DeviceKey {
+    DeviceKey(scope: World.scope, user: UserID("_a"), client: World.client(number))
+  }
+
+  /// A device whose connection has closed unheard would count as connected.
+  @Test func `the inbox refuses connections that open, and never one that closes`() async {
+    let inbox = Inbox(factsMax: 10, connectionsMax: 1)
+    let taken = (1...UInt64(3)).map { inbox.offer(.connected(device($0), $0, after: nil)) }
+    #expect(taken == [true, true, false])
+    for number: UInt64 in 1...2 {
+      inbox.post(.input(.left(device(number), number, isExpectedBack: false)))
+    }
+    let batch = await inbox.take()
+    #expect(batch.events.count == 4)
+    #expect(inbox.offer(.connected(device(3), 3, after: nil)))
+  }
+
+  /// The loop does not run, so everything waits.
+  @Test(arguments: [(connections: 1, taken: 2), (2, 4)])
+  func `all the courier's connections may be replaced at once`(connections: Int, taken: Int) {
+    let engine = World { $0.limits.courierConnections = connections }.engine
+    for number in 1...UInt64(taken) {
+      let isTaken = engine.connected(device(number), connection: number, after: nil)
+      guard isTaken else {
+        Issue.record("connection \(number) was refused")
+        return
+      }
+      engine.left(device(number), connection: number, isExpectedBack: true)
+    }
+    #expect(!engine.connected(device(0), connection: 0, after: nil))
+  }
+
   /// An inbox that drains goes on refusing submissions after another reason to refuse is gone.
   @Test func `an inbox keeps draining when another refusal is lifted`() {
     let inbox = Inbox(factsMax: 10)

@@ -43,12 +43,12 @@ package protocol RelayService: Sendable {
   /// - Parameters:
   ///   - connection: identifies this connection among all connections of the device.
   ///   - after: the number of the newest wake that the device says it has received.
-  /// - Returns: false if too many connections open and close at once; the caller then ends this
-  ///   connection and tells the client when to retry.
+  /// - Returns: false if too many connections open at once; the caller then ends this connection
+  ///   and tells the client when to retry.
   func connected(_ device: DeviceKey, connection: UInt64, after: UInt32?) -> Bool
 
-  /// Notes that the connection has ended. A lost call costs one wake that finds no connection and
-  /// then goes to the provider.
+  /// Notes that the connection has ended. Every connection that `connected` took may end once; the
+  /// call is never refused.
   ///
   /// - Parameter isExpectedBack: the connection was a poll that was answered, so the next poll
   ///   should follow.
