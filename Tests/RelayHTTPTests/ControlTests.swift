@@ -211,4 +211,14 @@ import Testing
     #expect(answer.text.contains("zonerelay_pushes_unknown_answers_total\(label) 6\n"))
     #expect(answer.text.contains("\nzonerelay_open_files 0\n"))
   }
+
+  /// Monitoring shows the help of one metric alone.
+  @Test func `the help of a metric does not refer to another metric`() async throws {
+    let answer = try await Rig().send(.get, "/metrics", control: true)
+    let help = answer.text.split(separator: "\n").filter { $0.hasPrefix("# HELP ") }
+    #expect(help.count >= 20)
+    for line in help { #expect(!line.contains(" them"), "\(line)") }
+    let lag = "store_fold_lag_seconds Time since the last fold while journalled facts wait"
+    #expect(answer.text.contains("# HELP zonerelay_\(lag) for the next, else 0.\n"))
+  }
 }

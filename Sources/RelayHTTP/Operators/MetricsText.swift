@@ -26,7 +26,8 @@ struct MetricsText {
       "fanouts_running", .gauge, "Changes that still have users to reach.",
       Double(health.fanOuts.running))
     single(
-      "fanouts_oldest_age_seconds", .gauge, "Age of the oldest of them.", health.fanOuts.oldestAge)
+      "fanouts_oldest_age_seconds", .gauge,
+      "Age of the oldest change that still has users to reach.", health.fanOuts.oldestAge)
     single(
       "smeared_lanes", .gauge, "Devices that wait for their slot in the smear of a hot change.",
       Double(health.smearing.waiting))
@@ -55,7 +56,9 @@ struct MetricsText {
       "store_journal_tail_facts", .gauge, "Facts journalled and not folded.",
       Double(health.store.journalTail))
     single(
-      "store_fold_lag_seconds", .gauge, "Age of the oldest of them.", health.store.foldLag)
+      "store_fold_lag_seconds", .gauge,
+      "Time since the last fold while journalled facts wait for the next, else 0.",
+      health.store.foldLag)
     single(
       "store_reads_failed_total", .counter, "Reads for devices and operators that failed.",
       Double(health.store.failedReads))
