@@ -56,7 +56,7 @@ package struct APIResponder: HTTPResponder {
       let authenticator = try authenticator(of: scope)
       return try await open(request, authenticator, on: channel, writes: endpoint.writes) {
         body, caller in
-        try await answer(body, caller, endpoint, authenticator)
+        try await answer(body, caller, endpoint, authenticator, query: request.uri.query)
       }
     case .database(let scope, let database, let endpoint):
       let authenticator = try authenticator(of: scope)
@@ -69,13 +69,13 @@ package struct APIResponder: HTTPResponder {
 
   private func answer(
     _ body: JSONCursor, _ caller: Caller, _ endpoint: RequestRoute.DeviceEndpoint,
-    _ authenticator: ScopeAuthenticator
+    _ authenticator: ScopeAuthenticator, query: String?
   ) async throws -> Response {
     switch endpoint {
     case .create: return try await api.tokens.create(body, caller)
     case .register: return try await api.tokens.register(body, caller, authenticator)
     case .unregister: return try await api.tokens.unregister(body, caller)
-    case .list: return try await api.tokens.devices(caller)
+    case .list: return try await api.tokens.devices(body, query: query, caller)
     case .notifications: return try await api.notifications.notifications(body, caller)
     case .markRead: return try await api.notifications.markRead(body, caller)
     case .badge: return try await api.notifications.setBadge(body, caller, authenticator)

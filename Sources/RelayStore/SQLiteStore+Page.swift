@@ -64,14 +64,19 @@ extension SQLiteStore {
   ) async throws(StoreError) -> [DeviceRow] {
     try await relay.read { database in
       if let user, let scope {
-        let prefix = StoreKey(scope: scope, user: user)
-        return try DeviceReader.rows(
-          in: database, where: "key >= ? AND key < ? ORDER BY client LIMIT ?",
-          [prefix.data, prefix.end, limit])
+        return try DeviceReader.rows(of: user, scope, after: nil, limit: limit, in: database)
       }
       return try DeviceReader.rows(in: database, limit: limit) { key in
         (user == nil || key.user == user) && (scope == nil || key.scope == scope)
       }
+    }
+  }
+
+  package func devices(
+    of user: UserID, in scope: Scope, after client: ClientID?, limit: Int
+  ) async throws(StoreError) -> [DeviceRow] {
+    try await relay.read { database in
+      try DeviceReader.rows(of: user, scope, after: client, limit: limit, in: database)
     }
   }
 
@@ -90,6 +95,20 @@ enum DeviceReader {
   ) throws -> [DeviceRow] {
     let statement = try database.cachedStatement(sql: "\(select) WHERE \(condition)")
     return try Row.fetchAll(statement, arguments: arguments).map(device)
+  }
+
+  /// At most `limit` devices of one user after `client`, ordered by client, which is also the order
+  /// of their keys.
+  static func rows(
+    of user: UserID, _ scope: Scope, after client: ClientID?, limit: Int,
+    in database: GRDB.Database
+  ) throws -> [DeviceRow] {
+    let prefix = StoreKey(scope: scope, user: user)
+    // The key of a device is longer than the prefix.
+    let last = client.map { StoreKey(DeviceKey(scope: scope, user: user, client: $0)) } ?? prefix
+    return try rows(
+      in: database, where: "key > ? AND key < ? ORDER BY key LIMIT ?",
+      [last.data, prefix.end, limit])
   }
 
   /// The first `limit` devices that `isWanted` picks, ordered by client. Reading stops at the last

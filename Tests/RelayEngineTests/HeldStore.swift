@@ -115,6 +115,11 @@ final class HeldStore: Store {
   func devices(of user: UserID?, in scope: Scope?, limit: Int) async throws(StoreError)
     -> [DeviceRow]
   { try await store.devices(of: user, in: scope, limit: limit) }
+  func devices(
+    of user: UserID, in scope: Scope, after client: ClientID?, limit: Int
+  ) async throws(StoreError) -> [DeviceRow] {
+    try await store.devices(of: user, in: scope, after: client, limit: limit)
+  }
   func devices(client: ClientID) async throws(StoreError) -> [DeviceRow] {
     try await store.devices(client: client)
   }

@@ -97,6 +97,57 @@ import Testing
     #expect(try await rig.device("tokens/list").each("devices", "state") == ["active", "active"])
   }
 
+  /// `limits.devicesPerUser` may be larger than what one answer lists.
+  @Test func `a client reads all of very many devices page by page`() async throws {
+    var limits = Rig.atOnce
+    limits.devicesListed = 2
+    let (rig, token) = (await Rig(limits: limits), try await Rig.token(for: "_abc"))
+    for number in 1...5 {
+      let text = #"{"apnsEnvironment":"development","apnsToken":"0\#(number)"}"#
+      #expect(try await rig.device("tokens/register", text).status == 200)
+    }
+    var (listed, counts, marker): ([String?], [Int], String?) = ([], [], nil)
+    repeat {
+      let query = marker.map { "?continuationMarker=\($0)" } ?? ""
+      let page = try await rig.send(.get, Rig.listPath + query, bearer: token)
+      let clients = try page.each("devices", "clientId")
+      listed += clients
+      counts.append(clients.count)
+      marker = try page.string("continuationMarker")
+      let hasMore = try page.json.optional("moreComing")?.boolean() ?? false
+      #expect(hasMore == (marker != nil))
+    } while marker != nil && counts.count < 9
+    #expect(counts == [2, 2, 1])
+    #expect(Set(listed).count == 5)
+    let first = try #require(listed[1])
+    let body = #"{"continuationMarker":"\#(first)"}"#
+    let second = try await rig.device("tokens/list", body).each("devices", "clientId")
+    #expect(second == [listed[2], listed[3]])
+    let wrong = try await rig.device("tokens/list", #"{"continuationMarker":"AAAA"}"#)
+    #expect(wrong.status == 400)
+    let reason = "continuationMarker must be one that tokens/list gave"
+    #expect(try wrong.string("reason") == reason)
+  }
+
+  /// The device is looked for on every page of the user's devices.
+  @Test func `a created token is found among very many devices`() async throws {
+    var limits = Rig.atOnce
+    limits.devicesListed = 2
+    let rig = await Rig(limits: limits)
+    let environment = #""apnsEnvironment":"development""#
+    var made: [(token: String, client: String)] = []
+    for _ in 1...5 {
+      let answer = try await rig.device("tokens/create", "{\(environment)}")
+      let token = try #require(try answer.string("apnsToken"))
+      made.append((token, try #require(try answer.string("clientId"))))
+    }
+    for device in made {
+      let answer = try await rig.device(
+        "tokens/register", #"{\#(environment),"apnsToken":"\#(device.token)"}"#)
+      #expect(try answer.string("clientId") == device.client)
+    }
+  }
+
   @Test func `a new token of the same device replaces the old token`() async throws {
     let rig = await Rig()
     _ = try await rig.device("tokens/register", body)

@@ -102,6 +102,11 @@ package protocol FeedReader: Sendable {
   func devices(of user: UserID?, in scope: Scope?, limit: Int) async throws(StoreError)
     -> [DeviceRow]
 
+  /// One user's devices in one scope after `client`, ordered by client id, at most `limit`.
+  func devices(
+    of user: UserID, in scope: Scope, after client: ClientID?, limit: Int
+  ) async throws(StoreError) -> [DeviceRow]
+
   /// The devices with one installation's id, in any scope and of any user.
   func devices(client: ClientID) async throws(StoreError) -> [DeviceRow]
 }

@@ -44,11 +44,23 @@ struct TokensController: Sendable {
   /// The calling user's device that has this courier token.
   private func holder(of address: Address, _ caller: Caller) async throws -> ClientID? {
     try await feeds.visible(.devices(caller.scope, caller.user), until: caller.until)
-    let rows = try await feeds.read(for: caller.id, until: caller.until) {
-      () async throws(StoreError) in
-      try await feeds.reader.devices(of: caller.user, in: caller.scope, limit: limits.devicesListed)
+    var last: ClientID?
+    while true {
+      let rows = try await rows(after: last, limit: limits.devicesListed, caller)
+      if let row = rows.first(where: { $0.address.place == address }) { return row.key.client }
+      guard rows.count == limits.devicesListed, let end = rows.last else { return nil }
+      last = end.key.client
     }
-    return rows.first { $0.address.place == address }?.key.client
+  }
+
+  /// The calling user's devices after `client`, ordered by client id, at most `limit`.
+  private func rows(
+    after client: ClientID?, limit: Int, _ caller: Caller
+  ) async throws(WireError) -> [DeviceRow] {
+    try await feeds.read(for: caller.id, until: caller.until) { () async throws(StoreError) in
+      try await feeds.reader.devices(
+        of: caller.user, in: caller.scope, after: client, limit: limit)
+    }
   }
 
   /// Answers `tokens/create`: registers a device that has only the courier. The token in the answer
@@ -91,13 +103,20 @@ struct TokensController: Sendable {
     return .emptyObject
   }
 
-  /// Answers `tokens/list` with the calling user's devices.
-  func devices(_ caller: Caller) async throws -> Response {
-    try await feeds.visible(.devices(caller.scope, caller.user), until: caller.until)
-    let rows = try await feeds.read(for: caller.id, until: caller.until) {
-      () async throws(StoreError) in
-      try await feeds.reader.devices(of: caller.user, in: caller.scope, limit: limits.devicesListed)
+  /// Answers `tokens/list` with a page of the calling user's devices, ordered by client id. The
+  /// marker of a page is the client id of its last device.
+  ///
+  /// - Parameter query: the request's query, for the marker of a GET.
+  func devices(_ body: JSONCursor, query: String?, _ caller: Caller) async throws -> Response {
+    let marker = try ListRequest.marker(body, query)
+    let after = marker.flatMap { ClientID(text: $0) }
+    guard marker == nil || after != nil else {
+      throw WireError(.badRequest, "continuationMarker must be one that tokens/list gave")
     }
+    try await feeds.visible(.devices(caller.scope, caller.user), until: caller.until)
+    var rows = try await rows(after: after, limit: limits.devicesListed + 1, caller)
+    let hasMore = rows.count > limits.devicesListed
+    if hasMore { rows.removeLast() }
     var json = JSONWriter()
     json.beginObject()
     json.key("devices")
@@ -117,6 +136,10 @@ struct TokensController: Sendable {
       json.endObject()
     }
     json.endArray()
+    if hasMore, let last = rows.last {
+      json.boolean("moreComing", true)
+      json.string("continuationMarker", last.key.client.text)
+    }
     json.endObject()
     return Response(json)
   }

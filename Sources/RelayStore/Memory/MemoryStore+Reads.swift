@@ -55,6 +55,17 @@ extension MemoryStore {
     }
   }
 
+  package func devices(
+    of user: UserID, in scope: Scope, after client: ClientID?, limit: Int
+  ) async throws(StoreError) -> [DeviceRow] {
+    try read { world throws(StoreError) in
+      let rest = world.devices { key in
+        key.user == user && key.scope == scope && (client.map { key.client > $0 } ?? true)
+      }
+      return Array(rest.prefix(limit))
+    }
+  }
+
   package func devices(client: ClientID) async throws(StoreError) -> [DeviceRow] {
     try read { world throws(StoreError) in world.devices { $0.client == client } }
   }

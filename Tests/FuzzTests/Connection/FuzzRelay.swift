@@ -85,6 +85,10 @@ final class FuzzRelay: RelayService, FeedReader {
     of user: UserID?, in scope: Scope?, limit: Int
   ) async throws(StoreError) -> [DeviceRow] { [Self.row] }
 
+  func devices(
+    of user: UserID, in scope: Scope, after client: ClientID?, limit: Int
+  ) async throws(StoreError) -> [DeviceRow] { client == nil ? [Self.row] : [] }
+
   func devices(client: ClientID) async throws(StoreError) -> [DeviceRow] {
     client == Self.device.client ? [Self.row] : []
   }

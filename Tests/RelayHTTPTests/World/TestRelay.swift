@@ -171,6 +171,17 @@ final class TestRelay: RelayService, FeedReader {
     }
   }
 
+  func devices(
+    of user: UserID, in scope: Scope, after client: ClientID?, limit: Int
+  ) async throws(StoreError) -> [DeviceRow] {
+    try read { world in
+      let rest = world.stored.devices { key in
+        key.user == user && key.scope == scope && (client.map { key.client > $0 } ?? true)
+      }
+      return Array(rest.prefix(limit))
+    }
+  }
+
   func devices(client: ClientID) async throws(StoreError) -> [DeviceRow] {
     await conduct.withLock { $0.onDevice }()
     return try read { $0.stored.devices { $0.client == client } }

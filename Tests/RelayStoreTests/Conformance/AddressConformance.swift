@@ -103,6 +103,14 @@ import Testing
     let own = rows.filter { $0.key.user == user }
     #expect(try await bench.store.devices(of: user, in: Bench.scope, limit: 9) == own)
     #expect(try await bench.store.devices(of: user, in: nil, limit: 9) == own)
+    var (read, last): ([DeviceRow], ClientID?) = ([], nil)
+    for _ in 0...own.count {
+      let page = try await bench.store.devices(
+        of: user, in: Bench.scope, after: last, limit: 1)
+      read += page
+      last = page.last?.key.client ?? last
+    }
+    #expect(read == own && own.count == 2)
     #expect(try await bench.store.devices(client: rows[1].key.client) == [rows[1]])
     let other = Scope(container: Bench.scope.container, environment: .production)
     #expect(try await bench.store.devices(of: user, in: other, limit: 9).isEmpty)
