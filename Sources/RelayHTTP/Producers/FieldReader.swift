@@ -4,12 +4,16 @@ import RelayWire
 /// Reads CloudKit's field values: `{"value": …, "type": "STRING"}`. If the type is missing, the
 /// reader infers it from the value.
 enum FieldReader {
+  /// Reads a record's fields. A name may occur several times: `RecordChange` keeps the first field
+  /// with a value, and this method omits what follows a field without one.
   static func fields(
     of record: JSONCursor, _ limits: HTTPLimits
   ) throws(JSONProblem) -> [Field] {
     guard let object = record.optional("fields") else { return [] }
     var fields: [Field] = []
     var left = limits.valuesPerRecord
+    /// The names, as UTF-8, of fields that have no value.
+    var missing: Set<[UInt8]> = []
     for (place, (name, value)) in try object.members().enumerated() {
       guard name.utf8.first != UInt8(ascii: "_") else {
         throw value.problem("must not begin with an underscore: no field of a record does")
@@ -20,7 +24,11 @@ enum FieldReader {
           "has a bad name at place \(place): a field's name must have 1 to \(limits.nameBytes) "
             + "bytes and no control characters")
       }
-      guard let value = try self.value(of: value) else { continue }
+      guard missing.isEmpty || !missing.contains(Array(name.utf8)) else { continue }
+      guard let value = try self.value(of: value) else {
+        missing.insert(Array(name.utf8))
+        continue
+      }
       left -= value.count
       guard left >= 0 else {
         throw object.problem(
