@@ -46,6 +46,14 @@ import Testing
     #expect(words.withLock { $0 }.split(separator: "\n").last?.hasPrefix("{") == true)
   }
 
+  @Test(arguments: ["Apple refuses the key", "Keys/apple.p8 holds no key", "SQLite says no"])
+  func `an error and its hint keep the capital of a name`(_ text: String) {
+    let words = Mutex("")
+    let console = Console(answer: { _ in }, talk: { line in words.withLock { $0 += line } })
+    console.report(Failure(.failed, "\(text).", hint: text))
+    #expect(words.withLock { $0 } == "zonerelay: error: \(text)\nzonerelay: hint: \(text)\n")
+  }
+
   /// The table fits a usual terminal. A wider terminal shows more, and JSON shows everything.
   @Test func `a device list fits an 80-column terminal`() {
     let device = DeviceReport(

@@ -46,8 +46,8 @@ package struct Console: Sendable {
 
   /// Prints `zonerelay: error: …`, then `zonerelay: hint: …`.
   func report(_ failure: Failure) {
-    talk(line: "zonerelay: error: \(Self.plain(failure.message))")
-    if let hint = failure.hint { talk(line: "zonerelay: hint: \(Self.plain(hint))") }
+    talk(line: "zonerelay: error: \(Self.withoutStop(failure.message))")
+    if let hint = failure.hint { talk(line: "zonerelay: hint: \(Self.withoutStop(hint))") }
   }
 
   func report(_ bad: BadConfiguration) {
@@ -58,15 +58,10 @@ package struct Console: Sendable {
     talk(line: "zonerelay: error: \(count) in \(bad.file)")
   }
 
-  /// The text without a full stop at its end. The first letter becomes lower case, unless the
-  /// second letter is a capital, as in `SQLite`.
-  private static func plain(_ text: String) -> String {
-    var text = text.hasSuffix(".") ? String(text.dropLast()) : text
-    let second = text.dropFirst().first
-    if let first = text.first, first.isUppercase, second?.isLowercase ?? false || second == " " {
-      text = first.lowercased() + text.dropFirst()
-    }
-    return text
+  /// The text without a full stop at its end. The first letter stays as it is: a message may begin
+  /// with a name or a path.
+  private static func withoutStop(_ text: String) -> String {
+    text.hasSuffix(".") ? String(text.dropLast()) : text
   }
 
   private static func write(_ text: String, to file: FileHandle) {
