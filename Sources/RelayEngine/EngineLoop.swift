@@ -25,7 +25,7 @@ struct EngineLoop: ~Copyable {
 
   /// The part of a request that the coordinator does not need.
   struct WaitingRequest {
-    var room: Inbox.Room
+    var room: Admission.Room
     /// The function that answers the request; `nil` once it was called.
     var answer: (@Sendable (Result<[Answer], Unavailable>) -> Void)?
   }

@@ -5,19 +5,11 @@ import Synchronization
 /// queue is full. Completions of the relay's own effects have a reserved place and are never
 /// dropped (P11).
 final class Inbox: Sendable {
-  /// A share of the inbox's bounds.
-  struct Room: Hashable, Sendable {
-    var facts: Int
-    var bytes: Int
-
-    static let none = Room(facts: 0, bytes: 0)
-  }
-
   /// Facts that belong together, and the function that answers them.
   struct Submission: Sendable {
     let facts: [Fact]
     let submitter: Submitter
-    let room: Room
+    let room: Admission.Room
     let answer: @Sendable (Result<[Answer], Unavailable>) -> Void
 
     init(
@@ -27,7 +19,7 @@ final class Inbox: Sendable {
       self.facts = facts
       self.submitter = submitter
       self.answer = answer
-      room = Room(facts: facts.count, bytes: facts.reduce(0) { $0 + $1.footprint })
+      room = Admission.Room(of: facts)
     }
   }
 
@@ -50,20 +42,17 @@ final class Inbox: Sendable {
   }
 
   private struct State {
+    var admission: Admission
     var batch = Batch()
-    var taken = Room.none
     var acknowledgements = 0
     var connected = 0
     var waiter: CheckedContinuation<Void, Never>?
-    var refusal: Unavailable.Cause? = .recovering
-    var hasBegun = false
     /// Why recovery cannot begin; nil if it has begun or is about to.
     var hindrance: String?
     var isClosed = false
   }
 
-  private let state = Mutex(State())
-  private let bounds: Room
+  private let state: Mutex<State>
   /// The most opened courier connections that may wait for the loop: twice the connections that may
   /// be open, so that all of them may be replaced at once. Closed connections have no bound of
   /// their own: a connection closes once, so at most as many wait as were open when the loop last
@@ -75,21 +64,15 @@ final class Inbox: Sendable {
 
   /// - Parameter connectionsMax: how many courier connections may be open at the same time.
   init(factsMax: Int, bytesMax: Int = .max, connectionsMax: Int = 50_000) {
-    bounds = Room(facts: factsMax, bytes: bytesMax)
+    let bounds = Admission.Room(facts: factsMax, bytes: bytesMax)
+    state = Mutex(State(admission: Admission(bounds: bounds)))
     connectedMax = 2 * connectionsMax
   }
 
   /// - Returns: why the submission was refused; nil if all of it was taken.
   func offer(_ submission: Submission) -> Unavailable? {
     let (refusal, waiter): (Unavailable?, CheckedContinuation<Void, Never>?) = state.withLock {
-      if let cause = $0.refusal { return (Unavailable(cause, retryAfterSeconds: 5), nil) }
-      let facts = $0.taken.facts + submission.room.facts
-      // An empty inbox takes even a request above the bounds; the request's room is free again once
-      // the request is answered.
-      let (bytes, isOver) = $0.taken.bytes.addingReportingOverflow(submission.room.bytes)
-      guard $0.taken.facts == 0 || (facts <= bounds.facts && !isOver && bytes <= bounds.bytes)
-      else { return (Unavailable(.inboxFull, retryAfterSeconds: 1), nil) }
-      $0.taken = Room(facts: facts, bytes: bytes)
+      if let refusal = $0.admission.offer(submission.room) { return (refusal, nil) }
       $0.batch.submissions.append(submission)
       return (nil, $0.waiter.take())
     }
@@ -131,12 +114,7 @@ final class Inbox: Sendable {
   }
 
   /// Recovery is over: takes facts from now on, unless the relay drains already.
-  func begin() {
-    state.withLock {
-      $0.hasBegun = true
-      if $0.refusal == .recovering { $0.refusal = nil }
-    }
-  }
+  func begin() { state.withLock { $0.admission.begin() } }
 
   /// Notes why recovery cannot begin yet, or that it can begin now.
   ///
@@ -144,38 +122,35 @@ final class Inbox: Sendable {
   func wait(because reason: String?) { state.withLock { $0.hindrance = reason } }
 
   /// True until the loop begins; events posted before then wait for the loop.
-  var isRecovering: Bool { state.withLock { !$0.hasBegun && !$0.isClosed } }
+  var isRecovering: Bool { state.withLock { !$0.admission.hasBegun && !$0.isClosed } }
 
   /// Refuses all new facts from now on.
-  func drain() { state.withLock { $0.refusal = .draining } }
+  func drain() { state.withLock { $0.admission.drain() } }
 
   /// Sets why new facts are refused from now on; `nil` means that they are taken. Draining is final
   /// and stays.
   func refuseUnlessDraining(_ cause: Unavailable.Cause?) {
-    state.withLock { if $0.refusal != .draining { $0.refusal = cause } }
+    state.withLock { $0.admission.refuse(cause) }
   }
 
   var readiness: Readiness {
     state.withLock { state in
       if state.isClosed { return .stopping }
-      guard state.hasBegun else { return state.hindrance.map { .waiting($0) } ?? .recovering }
-      return state.refusal == .draining ? .draining : .ready
+      guard state.admission.hasBegun else { return state.hindrance.map { .waiting($0) } ?? .recovering }
+      return state.admission.isDraining ? .draining : .ready
     }
   }
 
   /// Frees the room of facts that were answered.
-  func release(_ room: Room) {
+  func release(_ room: Admission.Room) {
     guard room != .none else { return }
-    state.withLock {
-      $0.taken.facts -= room.facts
-      $0.taken.bytes -= room.bytes
-    }
+    state.withLock { $0.admission.release(room) }
   }
 
   /// Closes the inbox when the loop has ended: answers all that still wait, and takes nothing more.
   func close() {
     let (batch, waiter) = state.withLock { state in
-      state.refusal = .draining
+      state.admission.drain()
       state.isClosed = true
       defer { state.batch = Batch() }
       return (state.batch, state.waiter.take())

@@ -15,6 +15,7 @@ struct Plan: Sendable {
   var limits = Limits()
   var policy = WakePolicy()
   var pageMax = 3
+  /// How many facts the inbox admits. With 6, a few records of usual size reach its bytes too.
   var inboxMax = 1_000
   /// The longest time that a fold takes.
   var foldTime = Span(milliseconds: 80)
@@ -239,6 +240,8 @@ struct Plan: Sendable {
     settings.work = work
     (settings.journalTailMax, settings.entriesUncutMax) = (journalTailMax, entriesUncutMax)
     settings.answerWithin = answerWithin
+    settings.inboxMax = inboxMax
+    if inboxMax == 6 { settings.inboxBytesMax = 2_000 }
     // A world without trims ends before anything is old enough to remove.
     let kept = trims > 0 ? Span.seconds(20) : .days(3_650)
     (settings.tombstonesKept, settings.notificationsKept) = (kept, kept)

@@ -198,8 +198,8 @@ extension World {
   /// Checks P12 and the bound of the inbox, after every input.
   func checkLedger() throws {
     guard let daemon else { return }
-    if daemon.taken > plan.inboxMax {
-      throw InvariantViolation(.everythingIsBounded, "\(daemon.taken) facts in the inbox")
+    if daemon.isOverfull(plan.settings) {
+      throw InvariantViolation(.everythingIsBounded, "the inbox holds more than its bounds")
     }
     for id in people.homes {
       var ledger = daemon.ledger(of: id)

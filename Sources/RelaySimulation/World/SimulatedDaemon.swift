@@ -12,9 +12,9 @@ final class SimulatedDaemon {
   /// The commit that the store has not answered yet.
   var appending: [JournalEntry] = []
   var folding: Cut?
-  /// How many requests were taken and not answered; the inbox's bound counts these.
-  private(set) var taken = 0
-  private(set) var refusal: Unavailable.Cause?
+  private var admission: Admission
+  /// The room of each request that was admitted and is not answered yet.
+  private var rooms: [RequestID: Admission.Room] = [:]
   var armed = Instant.never
   private var coordinator: Coordinator
   private var operations: [RequestID: Int] = [:]
@@ -41,12 +41,18 @@ final class SimulatedDaemon {
     var turns: Int
   }
 
-  /// - Parameter forgetsTime: whether the start reads no durable time; for a mutant.
+  /// - Parameters:
+  ///   - forgetsTime: whether the start reads no durable time; for a mutant.
+  ///   - isUnbounded: whether the inbox has no bounds; for a mutant.
   init(
     life: Int, store: SimulatedStore, settings: RelaySettings, routes: Set<RouteKey>,
-    at moment: Coordinator.Moment, forgetsTime: Bool = false
+    at moment: Coordinator.Moment, forgetsTime: Bool = false, isUnbounded: Bool = false
   ) {
     self.life = life
+    admission = Admission(
+      bounds: isUnbounded
+        ? Admission.Room(facts: .max, bytes: .max)
+        : Admission.Room(facts: settings.inboxMax, bytes: settings.inboxBytesMax))
     var tables = PartitionID.all.map { store.tables(of: $0) }
     if forgetsTime { for index in tables.indices { tables[index].time = .zero } }
     var replay = JournalReplay(tables, eras: store.lives, settings: settings)
@@ -59,17 +65,35 @@ final class SimulatedDaemon {
   func add(_ input: Coordinator.Input) { events.append(input) }
 
   /// Submits a fact of the relay's own; the inbox does not count it.
-  func submit(_ fact: Fact) { submit([fact], by: .relay) }
+  func submit(_ fact: Fact) { _ = submit([fact], by: .relay) }
 
-  /// - Parameter operation: the operation that waits for the answer.
-  func submit(_ facts: [Fact], by submitter: Submitter, for operation: Int? = nil) {
+  private func submit(_ facts: [Fact], by submitter: Submitter) -> RequestID {
     lastRequest += 1
     let id = RequestID(lastRequest)
-    if let operation {
-      operations[id] = operation
-      taken += 1
-    }
     requests.append(.request(id, facts, by: submitter))
+    return id
+  }
+
+  /// Submits an operation's request as the inbox does.
+  ///
+  /// - Parameter isTorn: whether each fact becomes a request of its own; for a mutant.
+  /// - Returns: false if the request is refused.
+  func offer(
+    _ facts: [Fact], by submitter: Submitter, for operation: Int, isTorn: Bool = false
+  ) -> Bool {
+    let room = Admission.Room(of: facts)
+    guard admission.offer(room) == nil else { return false }
+    if isTorn { for fact in facts.dropFirst() { submit(fact) } }
+    let id = submit(isTorn ? [facts[0]] : facts, by: submitter)
+    (operations[id], rooms[id]) = (operation, room)
+    return true
+  }
+
+  /// Whether the inbox holds more than its bounds allow. One request may exceed them alone.
+  func isOverfull(_ settings: RelaySettings) -> Bool {
+    let taken = admission.taken
+    return rooms.count > 1
+      && (taken.facts > settings.inboxMax || taken.bytes > settings.inboxBytesMax)
   }
 
   /// Runs the first half of a turn.
@@ -93,10 +117,16 @@ final class SimulatedDaemon {
   func operation(of request: RequestID) -> Int? { operations[request] }
 
   func release(_ request: RequestID) {
-    if operations.removeValue(forKey: request) != nil { taken -= 1 }
+    operations[request] = nil
+    if let room = rooms.removeValue(forKey: request) { admission.release(room) }
   }
 
-  func admit(_ refusal: Unavailable.Cause?) { self.refusal = refusal }
+  func admit(_ refusal: Unavailable.Cause?) { admission.refuse(refusal) }
+
+  func stop() {
+    admission.drain()
+    add(.stop)
+  }
 
   func lastCut(at moment: Coordinator.Moment) -> Cut? { coordinator.lastCut(at: moment) }
 
@@ -108,7 +138,10 @@ final class SimulatedDaemon {
 
 /// The read barrier, called as the real shell calls it.
 extension SimulatedDaemon {
-  func begin() { barrier.begin() }
+  func begin() {
+    admission.begin()
+    barrier.begin()
+  }
 
   func read(_ reader: Reader) -> ReadOutcome? {
     barrier.read([.feed(reader.query.feed)], until: .never, reader)

@@ -94,20 +94,15 @@ extension World {
   func submit(_ operation: Int) {
     guard let daemon else { return soon(2_000, .retry(operation: operation)) }
     let facts = operations[operation].facts
-    let isFull = daemon.taken >= plan.inboxMax && mutant != .neverRefuses
-    if isFull || daemon.refusal != nil {
+    let isTorn = mutant == .tearsRequests
+    let isTaken = daemon.offer(
+      isTorn ? facts : facts.map(anonymous), by: submitter(of: operation), for: operation,
+      isTorn: isTorn)
+    if !isTaken {
       outcome.counts[.refusals] += 1
       reply(operation, .unavailable)
-    } else {
-      if mutant == .tearsRequests {
-        for fact in facts.dropFirst() { daemon.submit(fact) }
-        daemon.submit([facts[0]], by: submitter(of: operation), for: operation)
-      } else {
-        daemon.submit(facts.map(anonymous), by: submitter(of: operation), for: operation)
-      }
-      if mutant == .answersEarly, case .change = facts[0] {
-        soon(3, .answer(operation: operation, .answers(facts.map { _ in .accepted })))
-      }
+    } else if mutant == .answersEarly, case .change = facts[0] {
+      soon(3, .answer(operation: operation, .answers(facts.map { _ in .accepted })))
     }
     at(.seconds(Int64(draw.from(3...8))), .retry(operation: operation))
   }

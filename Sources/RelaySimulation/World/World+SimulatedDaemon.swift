@@ -39,7 +39,7 @@ extension World {
     if mutant == .commitsEverything { settings.work.commit = WorkBounds.Commit() }
     let daemon = SimulatedDaemon(
       life: life, store: store, settings: settings, routes: World.routes, at: moment,
-      forgetsTime: mutant == .believesClocks)
+      forgetsTime: mutant == .believesClocks, isUnbounded: mutant == .neverRefuses)
     self.daemon = daemon
     (providers.waiting, providers.recalled) = ([], [])
     observer.lifeBegan(at: now, recovered: store)

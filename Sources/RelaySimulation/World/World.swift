@@ -171,7 +171,7 @@ final class World {
     case .fetch(let client, let feed): try fetch(client, feed)
     case .crash: crash("a crash")
     case .recover: try boot()
-    case .stop: daemon?.add(.stop)
+    case .stop: daemon?.stop()
     case .copy: if plan.restores > 0 { faults.backup = (store, now) }
     case .restore: restore()
     case .attack: try attack()

@@ -1,0 +1,74 @@
+/// Which requests may enter the relay: none before it has begun, none while it drains or the store
+/// cannot be written, and otherwise as many as the bounds allow. A request counts until it is
+/// answered, in facts and in bytes (P11).
+///
+/// A shell asks this value about each request. The coordinator sees only the requests that were
+/// admitted.
+package struct Admission: Sendable {
+  /// A share of the bounds.
+  package struct Room: Hashable, Sendable {
+    package var facts: Int
+    package var bytes: Int
+
+    package static let none = Room(facts: 0, bytes: 0)
+
+    package init(facts: Int, bytes: Int) {
+      self.facts = facts
+      self.bytes = bytes
+    }
+
+    /// The room that one request takes.
+    package init(of request: [Fact]) {
+      self.init(facts: request.count, bytes: request.reduce(0) { $0 + $1.footprint })
+    }
+  }
+
+  private let bounds: Room
+  /// The room of the requests that were admitted and are not answered yet.
+  package private(set) var taken = Room.none
+  /// Why every request is refused; `nil` means that requests are admitted.
+  private var refusal: Unavailable.Cause? = .recovering
+  package private(set) var hasBegun = false
+
+  package init(bounds: Room) { self.bounds = bounds }
+
+  /// Asks whether a request may enter. Its room stays taken until `release`.
+  ///
+  /// A request above the bounds is admitted if no other request is there, so that no request is
+  /// refused for ever.
+  ///
+  /// - Returns: why the request is refused; `nil` means that it is admitted.
+  package mutating func offer(_ room: Room) -> Unavailable? {
+    if let refusal { return Unavailable(refusal, retryAfterSeconds: 5) }
+    let facts = taken.facts + room.facts
+    let (bytes, isOver) = taken.bytes.addingReportingOverflow(room.bytes)
+    guard taken.facts == 0 || (facts <= bounds.facts && !isOver && bytes <= bounds.bytes) else {
+      return Unavailable(.inboxFull, retryAfterSeconds: 1)
+    }
+    taken = Room(facts: facts, bytes: bytes)
+    return nil
+  }
+
+  /// A request was answered: frees its room.
+  package mutating func release(_ room: Room) {
+    taken.facts -= room.facts
+    taken.bytes -= room.bytes
+  }
+
+  /// Recovery is over: admits requests from now on, unless the relay drains already.
+  package mutating func begin() {
+    hasBegun = true
+    if refusal == .recovering { refusal = nil }
+  }
+
+  /// Refuses every request from now on. This is final.
+  package mutating func drain() { refusal = .draining }
+
+  /// Sets why every request is refused from now on; `nil` means that requests are admitted. Once
+  /// the relay drains, the call changes nothing.
+  package mutating func refuse(_ cause: Unavailable.Cause?) {
+    if refusal != .draining { refusal = cause }
+  }
+
+  package var isDraining: Bool { refusal == .draining }
+}

@@ -1,0 +1,70 @@
+import Testing
+
+@testable import RelayCore
+
+@Suite struct AdmissionTests {
+  private typealias Room = Admission.Room
+
+  private func admission(facts: Int = 10, bytes: Int = 100) -> Admission {
+    var admission = Admission(bounds: Room(facts: facts, bytes: bytes))
+    admission.begin()
+    return admission
+  }
+
+  @Test func `no request enters before recovery is over`() {
+    var admission = Admission(bounds: Room(facts: 10, bytes: 100))
+    #expect(
+      admission.offer(Room(facts: 1, bytes: 1)) == Unavailable(.recovering, retryAfterSeconds: 5))
+    #expect(!admission.hasBegun && admission.taken == .none)
+    admission.begin()
+    #expect(admission.offer(Room(facts: 1, bytes: 1)) == nil && admission.hasBegun)
+  }
+
+  /// Limit: limits.inboxChanges, limits.inboxBytes
+  @Test(arguments: [
+    (Admission.Room(facts: 6, bytes: 60), true), (Admission.Room(facts: 7, bytes: 60), false),
+    (Admission.Room(facts: 6, bytes: 61), false), (Admission.Room(facts: 1, bytes: .max), false),
+  ])
+  func `facts and bytes are bounded until their requests are answered`(
+    room: Admission.Room, isTaken: Bool
+  ) {
+    var admission = admission()
+    let first = Room(facts: 4, bytes: 40)
+    #expect(admission.offer(first) == nil)
+    let refusal = Unavailable(.inboxFull, retryAfterSeconds: 1)
+    #expect(admission.offer(room) == (isTaken ? nil : refusal))
+    if isTaken { #expect(admission.taken == Room(facts: 10, bytes: 100)) }
+    admission.release(first)
+    if isTaken { admission.release(room) }
+    #expect(admission.taken == .none)
+  }
+
+  @Test func `a request above the bounds enters alone`() {
+    var admission = admission()
+    let large = Room(facts: 50, bytes: 5_000)
+    #expect(admission.offer(large) == nil)
+    #expect(admission.offer(Room(facts: 1, bytes: 1))?.cause == .inboxFull)
+    admission.release(large)
+    #expect(admission.offer(Room(facts: 1, bytes: 1)) == nil)
+  }
+
+  @Test func `draining is final`() {
+    var admission = admission()
+    admission.refuse(.storeFull)
+    #expect(
+      admission.offer(Room(facts: 1, bytes: 1)) == Unavailable(.storeFull, retryAfterSeconds: 5))
+    admission.refuse(nil)
+    #expect(admission.offer(Room(facts: 1, bytes: 1)) == nil && !admission.isDraining)
+    admission.drain()
+    admission.refuse(nil)
+    #expect(admission.offer(Room(facts: 1, bytes: 1))?.cause == .draining && admission.isDraining)
+  }
+
+  /// A stop may be ordered while the relay recovers.
+  @Test func `a relay that drains before it begins admits nothing`() {
+    var admission = Admission(bounds: Room(facts: 10, bytes: 100))
+    admission.drain()
+    admission.begin()
+    #expect(admission.offer(Room(facts: 1, bytes: 1))?.cause == .draining && admission.hasBegun)
+  }
+}
