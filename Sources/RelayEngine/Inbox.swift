@@ -136,7 +136,9 @@ final class Inbox: Sendable {
   var readiness: Readiness {
     state.withLock { state in
       if state.isClosed { return .stopping }
-      guard state.admission.hasBegun else { return state.hindrance.map { .waiting($0) } ?? .recovering }
+      guard state.admission.hasBegun else {
+        return state.hindrance.map { .waiting($0) } ?? .recovering
+      }
       return state.admission.isDraining ? .draining : .ready
     }
   }
