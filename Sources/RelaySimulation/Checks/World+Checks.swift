@@ -198,7 +198,7 @@ extension World {
   /// Checks P12 and the bound of the inbox, after every input.
   func checkLedger() throws {
     guard let daemon else { return }
-    if daemon.isOverfull(plan.settings) {
+    if daemon.isOverBounds(plan.settings) {
       throw InvariantViolation(.everythingIsBounded, "the inbox holds more than its bounds")
     }
     for id in people.homes {

@@ -90,7 +90,7 @@ final class SimulatedDaemon {
   }
 
   /// Whether the inbox holds more than its bounds allow. One request may exceed them alone.
-  func isOverfull(_ settings: RelaySettings) -> Bool {
+  func isOverBounds(_ settings: RelaySettings) -> Bool {
     let taken = admission.taken
     return rooms.count > 1
       && (taken.facts > settings.inboxMax || taken.bytes > settings.inboxBytesMax)

@@ -20,7 +20,8 @@ import Testing
     #expect(admission.offer(Room(facts: 1, bytes: 1)) == nil && admission.hasBegun)
   }
 
-  /// Limit: limits.inboxChanges, limits.inboxBytes
+  /// Limit: limits.inboxChanges
+  /// Limit: limits.inboxBytes
   @Test(arguments: [
     (Admission.Room(facts: 6, bytes: 60), true), (Admission.Room(facts: 7, bytes: 60), false),
     (Admission.Room(facts: 6, bytes: 61), false), (Admission.Room(facts: 1, bytes: .max), false),
