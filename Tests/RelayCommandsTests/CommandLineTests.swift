@@ -183,6 +183,7 @@ struct Said: Sendable {
       $0.hasPrefix("zonerelay: warning: route apns com.example.notes")
     }
     #expect(warning.count == 1 && warning[0].contains("expired on 2020-01-02; renew it"))
+    #expect(warning.first?.contains(" development: push_certificate_expired: ") == true)
   }
 
   /// A secret that every user of the machine may read is named with its mode and the remedy.

@@ -223,6 +223,25 @@ import Testing
     #expect(!problem.remedy.isEmpty)
   }
 
+  /// Operators look the code up in docs/troubleshooting.md.
+  @Test(arguments: [
+    ("webpush: { subject: somebody, key: vapid-key }", "push_subject_invalid"),
+    ("webpush: { subject: 'mailto:a@b', key: words }", "push_provider_key_invalid"),
+    ("fcm: { serviceAccount: words }", "push_service_account_invalid"),
+    (
+      "apns: [{ topic: a, certificate: { path: certificate.pem, key: other-key } }]",
+      "push_certificate_key_invalid"
+    ),
+  ])
+  func `a problem of a route begins with its code`(route: String, code: String) throws {
+    let world = try SettingsWorld()
+    defer { world.remove() }
+    let indent = String(repeating: " ", count: 8)
+    let reading = world.read(SettingsWorld.yaml(environment: indent + route))
+    let causes = reading.problems.map(\.cause)
+    #expect(causes.contains { $0.hasPrefix("\(code): ") }, "\(causes)")
+  }
+
   struct Whole: CustomTestStringConvertible {
     var containers: String
     var key: String

@@ -27,11 +27,13 @@ package struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
     case let failure as Failure: self = failure
     case let error as StoreError:
       self.init(.failed, error.description, hint: "docs/troubleshooting.md explains \(error.code)")
-    case let error as StandinError: self.init(.failed, error.message, hint: error.remedy)
+    case let error as StandinError:
+      self.init(.failed, "\(error.code.name): \(error.message)", hint: error.remedy)
     case let error as ListenError:
       self.init(.failed, error.description, hint: error.remedy)
-    case let error as PushProblem: self.init(.failed, error.message, hint: error.remedy)
-    case let error as SystemError: self.init(.failed, error.message, hint: error.remedy)
+    case let error as PushProblem: self.init(.failed, error.text, hint: error.remedy)
+    case let error as SystemError:
+      self.init(.failed, "\(error.code.name): \(error.message)", hint: error.remedy)
     case let error as KeyFailure:
       self.init(.failed, "\(error.path): \(error.found)", hint: error.remedy)
     default: self.init(.failed, "\(error)")

@@ -24,7 +24,7 @@ extension Settings {
         section.note("certificate", certificate.summary)
       }
     } catch {
-      section.report(error.key, ValueError(error.message, remedy: error.remedy))
+      section.report(error.key, ValueError(error))
       return nil
     }
     return route
@@ -98,6 +98,11 @@ extension Section {
         return secret
       }, show: \.description)
   }
+}
+
+extension ValueError {
+  /// What is wrong with a route. The code comes first, because docs/troubleshooting.md explains it.
+  init(_ problem: PushProblem) { self.init(problem.text, remedy: problem.remedy) }
 }
 
 extension PushProblem {

@@ -16,7 +16,7 @@ extension Settings {
           let misfit = certificate.misfit(files.certificate, at: now)
         else { return nil }
         return "route apns \(route.topic) of \(app.scope.container) \(app.scope.environment.name): "
-          + "\(misfit.message); \(misfit.remedy)"
+          + "\(misfit.text); \(misfit.remedy)"
       }
     }
   }

@@ -40,7 +40,7 @@ extension Settings {
         case .endpoint: "endpoint"
         default: "serviceAccount"
         }
-      section.report(key, ValueError(error.message, remedy: error.remedy))
+      section.report(key, ValueError(error))
       return nil
     }
   }

@@ -32,7 +32,7 @@ extension Settings {
         case .trustRoots: "trustRoots"
         default: "key"
         }
-      section.report(key, ValueError(error.message, remedy: error.remedy))
+      section.report(key, ValueError(error))
       return nil
     }
     return webPush

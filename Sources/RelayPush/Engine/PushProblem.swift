@@ -11,7 +11,10 @@ package struct PushProblem: Error, Hashable, Sendable, CustomStringConvertible {
     self.remedy = remedy
   }
 
-  package var description: String { "\(message) (\(remedy))" }
+  package var description: String { "\(text) (\(remedy))" }
+
+  /// The code and the message, as operators see them.
+  package var text: String { "\(code.text): \(message)" }
 
   package struct Code: Hashable, Sendable {
     /// The code's text. It never changes, because operators look it up in docs/troubleshooting.md.
