@@ -124,6 +124,13 @@ import Testing
       environment: "fcm: { serviceAccount: words }", key: "\(fcm).serviceAccount",
       cause: "no key file"),
     Case(
+      environment: "fcm: { serviceAccount: /dev/zero }", key: "\(fcm).serviceAccount",
+      cause: "/dev/zero is not a file"),
+    Case(
+      environment: "apiTokens: [/dev/null]",
+      key: "containers[0].environments.development.apiTokens[0]",
+      cause: "/dev/null is not a file"),
+    Case(
       environment: "fcm: { serviceAccount: words, project: 'a b' }", key: "\(fcm).project",
       cause: "not such a name"),
     Case(

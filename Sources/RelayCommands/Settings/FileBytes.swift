@@ -11,22 +11,29 @@ enum FileBytes {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw .unreadable(path, errno) }
     defer { close(descriptor) }
-    // A pipe or a terminal has no end to seek to, and the end of a directory may be `Int64.max`.
-    let size = lseek(descriptor, 0, SEEK_END)
-    guard size >= 0, size < .max, lseek(descriptor, 0, SEEK_SET) == 0 else {
+    // Devices such as /dev/zero and pipes may have no end, and /dev/null holds nothing.
+    guard isFile(path) else {
       throw ValueError("\(path) is not a file", remedy: "name a regular file")
-    }
-    guard size <= bytesMax else {
-      throw ValueError("\(path) is larger than 1 MiB", remedy: "name the right file")
     }
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 16_384)
-    while true {
+    while bytes.count <= bytesMax {
       let count = Glibc.read(descriptor, &buffer, buffer.count)
       guard count >= 0 else { throw .unreadable(path, errno) }
-      guard count > 0, bytes.count <= bytesMax else { return bytes }
+      guard count > 0 else { return bytes }
       bytes += buffer[..<count]
     }
+    throw ValueError("\(path) is larger than 1 MiB", remedy: "name the right file")
+  }
+
+  /// True if the path names a regular file, or a link to one. Do not use `fstat`: in a release build
+  /// the type `stat` belongs to the module that the compiler loads first.
+  private static func isFile(_ path: String) -> Bool {
+    let real = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+    // An error is ignored: a file that the process may not look at is no file for it.
+    let attributes = try? FileManager.default.attributesOfItem(atPath: real)
+    let kind = attributes?[.type] as? FileAttributeType
+    return kind == .typeRegular
   }
 
   /// Reads a file as `read` does, without the final newline that editors add.
