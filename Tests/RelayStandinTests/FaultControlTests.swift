@@ -2,8 +2,9 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import RelayStandin
 import Testing
+
+@testable import RelayStandin
 
 /// Faults over the control socket, for processes that cannot call ``APNsStandin/set(_:)``.
 @Suite struct FaultControlTests {
@@ -36,6 +37,25 @@ import Testing
       try await client.close()
     }
     #expect(!FileManager.default.fileExists(atPath: socket))
+  }
+
+  /// The socket does not listen yet, so nobody could connect before the file had its mode.
+  @Test func `the control socket's file is its owner's from its creation on`() throws {
+    let directory = StandinWorld.temporaryDirectory()
+    defer { StandinWorld.removeDirectory(directory) }
+    try FileManager.default.createDirectory(
+      atPath: directory, withIntermediateDirectories: true)
+    let path = "\(directory)/faults.sock"
+    for _ in 1...2 {
+      let descriptor = try FaultSocket.bind(path)
+      defer { close(descriptor) }
+      let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
+      #expect((mode as? NSNumber)?.intValue == 0o600)
+    }
+    let other = "\(directory)/notes"
+    try Data("text".utf8).write(to: URL(fileURLWithPath: other))
+    #expect(throws: StandinError.self) { try FaultSocket.bind(other) }
+    #expect(try String(contentsOfFile: other, encoding: .utf8) == "text")
   }
 
   @Test func `the FCM stand-in refuses a goaway fault and accepts an answer fault`() async throws {

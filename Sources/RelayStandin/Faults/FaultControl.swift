@@ -26,16 +26,13 @@ struct FaultControl: Sendable {
           try channel.pipeline.syncOperations.addHandler(FaultHandler(board: board, lacks: lacks))
         }
       }
+    let descriptor = try FaultSocket.bind(path)
     do {
-      listener = try await bootstrap.bind(
-        unixDomainSocketPath: path, cleanupExistingSocketFile: true
-      ).get()
+      listener = try await bootstrap.withBoundSocket(descriptor).get()
     } catch {
-      throw StandinError(
-        code: .listen, message: "cannot listen on the socket \(path): \(error)",
-        remedy: "choose a path of at most 107 bytes in a directory that this user may write to")
+      unlink(path)
+      throw FaultSocket.failure(path, "\(error)")
     }
-    guard chmod(path, 0o600) == 0 else { throw .files("protect", path) }
   }
 
   static func open(
