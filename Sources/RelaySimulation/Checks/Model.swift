@@ -93,7 +93,7 @@ struct Model {
       return
     }
     let position = Position(row.ordinal)
-    if change.database == .public { return hearHere(change, row, isFanningOut) }
+    if change.database == .public { return hear(change, row, isFanningOut) }
     var zone = zones[change.zone] ?? Zone()
     switch change.event {
     case .record(let record):
@@ -134,7 +134,7 @@ struct Model {
       zone.turns += 1
       zones[change.zone] = zone
     }
-    hearHere(change, row, isFanningOut)
+    hear(change, row, isFanningOut)
   }
 
   private mutating func end(_ change: Change, _ zone: inout Zone, _ row: JournalEntry) {
@@ -156,11 +156,6 @@ struct Model {
     }
     zone = Zone(turns: zone.turns + 1)
     zones[change.zone] = zone
-  }
-
-  /// Applies a change at once to users of the partition that took the change.
-  private mutating func hearHere(_ change: Change, _ row: JournalEntry, _ isFanningOut: Bool) {
-    hear(change, row, isFanningOut)
   }
 
   /// Applies a change to the zone's participants, or to the public subscribers, of one partition.

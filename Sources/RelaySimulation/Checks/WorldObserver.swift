@@ -73,12 +73,10 @@ struct WorldObserver {
     return answered.ended.contains(Share(zone: zone, user: user))
   }
 
-  mutating func lifeBegan(at now: Instant, recovered store: SimulatedStore) {
-    (inFlight, shownAlerts, found) = ([:], [], [])
-  }
+  mutating func lifeBegan() { (inFlight, shownAlerts, found) = ([:], [], []) }
 
   /// A restore undoes answered facts, and no client is notified. The checks of devices begin anew.
-  mutating func restored(_ store: SimulatedStore) {
+  mutating func restored() {
     (shown, accepted, answered) = ([:], [], ([], []))
     (attempts, told, claims, owners, unanswered) = ([:], [:], [:], [:], [:])
     // It is unknown which devices were retired in the copy, so the checks count each device from

@@ -19,7 +19,6 @@ struct SeasonObserver {
     /// The time after which no fault so far, such as a failed attempt or a restart, delays the
     /// phone's wakes any more.
     var calmSince: Instant
-    var gone = false
   }
 
   private var states: [State]
@@ -29,7 +28,7 @@ struct SeasonObserver {
   /// the window, retries and folds.
   let bound: Span
 
-  init(phones: Int, isHot: Bool, policy: WakePolicy) {
+  init(phones: Int, policy: WakePolicy) {
     states = Array(repeating: State(calmSince: SeasonWorld.start), count: phones)
     self.policy = policy
     bound = policy.background.per + policy.windowMax + policy.retryMax + .minutes(3)

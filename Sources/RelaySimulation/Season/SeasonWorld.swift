@@ -41,8 +41,7 @@ final class SeasonWorld {
     store = SimulatedStore(limits: Limits(), mutant: mutant)
     var draw = SeededRandom(seed: seed ^ 0x7e57)
     users = (0..<plan.users).map { UserID("_p\($0)x\(draw.below(1_000))") }
-    observer = SeasonObserver(
-      phones: plan.users * plan.phonesPerUser, isHot: plan.shape == .hotZone, policy: plan.policy)
+    observer = SeasonObserver(phones: plan.users * plan.phonesPerUser, policy: plan.policy)
     for (index, user) in users.enumerated() {
       for _ in 0..<plan.phonesPerUser { addPhone(of: user) }
       guard plan.shape != .hotZone || index == 0 else { continue }

@@ -42,7 +42,7 @@ extension World {
       forgetsTime: mutant == .believesClocks, isUnbounded: mutant == .neverRefuses)
     self.daemon = daemon
     (providers.waiting, providers.recalled) = ([], [])
-    observer.lifeBegan(at: now, recovered: store)
+    observer.lifeBegan()
     observer.recovered()
     tell?("  life \(life) begins")
     // The first turn marks the feeds that have unfolded entries, before any reader is served.
@@ -83,7 +83,7 @@ extension World {
     durable.facts = durable.facts.filter { $0.ordinal <= store.last(of: $0.partition) }
     model = Model(scope: World.scope, limits: plan.limits)
     for row in durable.facts { model.apply(row, isFanningOut: true) }
-    observer.restored(store)
+    observer.restored()
     for index in operations.indices { operations[index].isAnswered = true }
     producers.shares = []
     for index in clients.indices {

@@ -5,8 +5,6 @@ import NIOCore
 /// Callers without any credential. These callers have the id of a signing key, but not the key.
 extension HostileCaller {
   static let signer = (keyID: "signer", key: P256.Signing.PrivateKey())
-  /// As many connections as one public address may have by default.
-  static let strangersConnections = 4_096
 
   static let strangers: [HostileCaller] = [
     // The daemon can verify the signature only when the body has arrived.

@@ -60,7 +60,8 @@ struct MatchScene {
   mutating func changes(_ count: Int) -> [Change] {
     (0..<count).map { _ in
       let number = draw.next()
-      return Self.change(number, by: Self.author(Int(number % UInt64(subscriptions / 4))))
+      let authors = UInt64(subscriptions / Self.askingEach)
+      return Self.change(number, by: Self.author(Int(number % authors)))
     }
   }
 
