@@ -15,7 +15,7 @@ final class RelayFile: Sendable {
   private let readers: NIOThreadPool
   /// Before this moment the writer does not truncate an overlong write-ahead log again. Only the
   /// writer changes the moment.
-  private let nextCut = Mutex<ContinuousClock.Instant?>(nil)
+  private let nextTruncation = Mutex<ContinuousClock.Instant?>(nil)
 
   /// - Parameter store: the id that a newly made file gets.
   init(_ file: StoreFile, _ settings: StoreSettings, store: Data) throws(StoreError) {
@@ -53,14 +53,14 @@ final class RelayFile: Sendable {
       Transaction.run(on: $0, file: path, body)
     }
     // Truncate the log after the transaction, because truncating waits for readers.
-    if isCutDue { pool.asyncWriteWithoutTransaction { self.cutLog($0) } }
+    if isTruncationDue { pool.asyncWriteWithoutTransaction { self.truncateLog($0) } }
     return result
   }
 
   /// True if the log is too long and no reader has prevented its truncation within the last
-  /// `logCutPause`.
-  private var isCutDue: Bool {
-    isLogLong && nextCut.withLock { next in next.map { ContinuousClock.now >= $0 } ?? true }
+  /// `logTruncationPause`.
+  private var isTruncationDue: Bool {
+    isLogLong && nextTruncation.withLock { next in next.map { ContinuousClock.now >= $0 } ?? true }
   }
 
   private var isLogLong: Bool { StoreFile.size(path + "-wal") > settings.logBytesMax }
@@ -73,7 +73,7 @@ final class RelayFile: Sendable {
       pool.asyncWriteWithoutTransaction { database in
         continuation.resume(
           returning: Transaction.run(on: database, file: self.path, body))
-        self.cutLog(database)
+        self.truncateLog(database)
       }
     }
   }
@@ -84,18 +84,18 @@ final class RelayFile: Sendable {
   /// leave no such moment, so the writer waits for the current ones. A long reader, such as a
   /// backup, must not delay folds, so the wait is short and rarely repeated. When the long reader
   /// has ended, one of the next writes truncates the log.
-  private func cutLog(_ database: GRDB.Database) {
-    guard isCutDue else { return }
+  private func truncateLog(_ database: GRDB.Database) {
+    guard isTruncationDue else { return }
     emptyLog(database)
-    let isCut = !isLogLong
-    let next = ContinuousClock.now + .milliseconds(settings.logCutPause.milliseconds)
-    nextCut.withLock { $0 = isCut ? nil : next }
+    let isTruncated = !isLogLong
+    let next = ContinuousClock.now + .milliseconds(settings.logTruncationPause.milliseconds)
+    nextTruncation.withLock { $0 = isTruncated ? nil : next }
   }
 
   private func emptyLog(_ database: GRDB.Database) {
     // A failure of these statements (a long reader, a full disk) loses nothing: a later write or
     // the next start tries again.
-    try? database.execute(sql: "PRAGMA busy_timeout = \(settings.logCutWait.milliseconds)")
+    try? database.execute(sql: "PRAGMA busy_timeout = \(settings.logTruncationWait.milliseconds)")
     try? database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
     try? database.execute(sql: "PRAGMA busy_timeout = \(settings.lockTimeout.milliseconds)")
   }

@@ -17,10 +17,10 @@ package struct StoreSettings: Hashable, Sendable {
   package var logBytesMax: Int64 = 64 << 20
   /// The longest time for which the writer of `relay.db` waits for readers before it truncates such
   /// a log. Without a wait, readers that follow one another would let the log grow without bound.
-  package var logCutWait = Span(milliseconds: 20)
-  /// The pause after a `logCutWait` that failed, so that a reader that stays long hardly slows
-  /// folds.
-  package var logCutPause = Span.seconds(1)
+  package var logTruncationWait = Span(milliseconds: 20)
+  /// The pause after a `logTruncationWait` that failed, so that a reader that stays long hardly
+  /// slows folds.
+  package var logTruncationPause = Span.seconds(1)
   /// The page cache of the writer of `relay.db`, in KiB.
   package var cacheKiB = 32_768
   /// How long a write waits for a lock that another program holds on a file.

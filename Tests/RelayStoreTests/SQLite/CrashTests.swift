@@ -192,7 +192,7 @@ import Testing
     let home = try SQLiteHome {
       $0.checkpointPages = 0
       $0.logBytesMax = 100_000
-      $0.logCutPause = .zero
+      $0.logTruncationPause = .zero
     }
     var bench = try await Bench(home)
     try await bench.makeZone()
