@@ -45,15 +45,17 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// The daemon does not start with a damaged store, and names the damaged file.
+  /// The daemon does not start with a damaged store, names the damaged file and leaves it as it is.
   @Test func `a damaged store is refused`() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
-    try Data("this is no database, whatever its name says".utf8)
-      .write(to: workplace.file("store/relay.db"))
+    let file = workplace.file("store/relay.db")
+    let damaged = Data("this is no database, whatever its name says".utf8)
+    try damaged.write(to: file)
     let ended = try await Program.run(["serve", "--config", workplace.configPath], in: workplace)
     #expect(ended.status == 1)
     #expect(ended.errors.contains("relay.db"))
+    #expect(try Data(contentsOf: file) == damaged)
   }
 
   /// A store that has never served counts as new, even if parts of it exist already.
