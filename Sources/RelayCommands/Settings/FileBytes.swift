@@ -26,8 +26,8 @@ enum FileBytes {
     throw ValueError("\(path) is larger than 1 MiB", remedy: "name the right file")
   }
 
-  /// True if the path names a regular file, or a link to one. Do not use `fstat`: in a release build
-  /// the type `stat` belongs to the module that the compiler loads first.
+  /// True if the path names a regular file, or a link to one. Do not use `fstat`: in a release
+  /// build the type `stat` belongs to the module that the compiler loads first.
   private static func isFile(_ path: String) -> Bool {
     let real = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
     // An error is ignored: a file that the process may not look at is no file for it.
