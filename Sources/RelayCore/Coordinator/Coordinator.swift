@@ -207,7 +207,6 @@ extension Coordinator {
   /// Applies a reload between two steps, so that each decision uses either only old or only new
   /// rules.
   private mutating func reconfigure(_ change: Reconfiguration, at now: Instant) {
-    settings.policy = change.settings.policy
     settings.tombstonesKept = change.settings.tombstonesKept
     settings.notificationsKept = change.settings.notificationsKept
     settings.feedbackKept = change.settings.feedbackKept

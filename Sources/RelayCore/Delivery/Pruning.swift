@@ -177,8 +177,6 @@ package struct Pruning: Hashable, Sendable {
 
   /// The decisions on held reports, in their order.
   package mutating func judged(at now: Instant) -> [Judgement] {
-    guard !held.isEmpty else { return [] }
-    passTime(now)
     var judgements: [Judgement] = []
     while let first = held.first {
       let verdict: Verdict
@@ -209,7 +207,7 @@ package struct Pruning: Hashable, Sendable {
   private static func quarantined(
     _ until: Instant, _ reason: Verdict.Reason, at now: Instant
   ) -> Verdict {
-    .later(after: until - now, .device, Verdict.Reason("quarantined: \(reason)"))
+    .later(after: max(until - now, .zero), .device, Verdict.Reason("quarantined: \(reason)"))
   }
 
   private mutating func passTime(_ now: Instant) {
@@ -220,7 +218,6 @@ package struct Pruning: Hashable, Sendable {
   /// small number of reports of dead tokens.
   private mutating func hasWorked() {
     isTried = true
-    untried = []
     guard state != .watching else { return }
     state = .watching
     quarantine = rule.quarantine

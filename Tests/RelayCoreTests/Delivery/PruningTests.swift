@@ -94,6 +94,15 @@ import Testing
     #expect(pruning.stop?.dead == 20 && pruning.stop?.users == 100)
   }
 
+  /// The daemon may be suspended between the two moments.
+  @Test func `reports that began a quarantine are not believed when it has ended`() {
+    var pruning = Pruning()
+    _ = hear(&pruning, 60, dead: 100, at: .s(0))
+    let rest = Verdict.later(after: .zero, .device, .init("quarantined: Unregistered"))
+    let judged = pruning.judged(at: .s(400))
+    #expect(judged.count == 10 && judged.allSatisfy { $0.verdict == rest })
+  }
+
   @Test func `after its time, twenty healthy answers end a quarantine`() {
     var pruning = Pruning()
     _ = hear(&pruning, 100, dead: 60, at: .s(0))
@@ -135,6 +144,15 @@ import Testing
     _ = hear(&pruning, 60, dead: 100, at: .s(3 * 3_600))
     _ = pruning.judged(at: .s(3 * 3_600))
     #expect(pruning.stop?.until == .s(7 * 3_600), "and goes on from there")
+  }
+
+  @Test func `a reload applies to reports that are held already`() {
+    var (rule, pruning) = (Pruning.Rule(), Pruning())
+    _ = pruning.heard(.gone(at: nil, word), of: attempt(1), about: about(1), at: .s(0))
+    rule.hold = .seconds(9)
+    pruning.reconfigure(rule)
+    #expect(pruning.judged(at: .s(8)).isEmpty && pruning.nextTimer == .s(9))
+    #expect(pruning.judged(at: .s(9)).count == 1)
   }
 
   @Test func `each repeated quarantine is twice as long, up to six hours`() {
