@@ -1,4 +1,4 @@
-import RelayCore
+@testable import RelayCore
 import Testing
 
 /// Transcripts of lanes with a slot in a smear.
@@ -156,5 +156,16 @@ import Testing
     #expect(rig.wake() != nil)
     #expect(rig.now == told + rig.policy.courierGrace)
     if case .inFlight(let attempt) = rig.lane.state { #expect(!attempt.isOverCourier) }
+  }
+
+  /// From its slot on, the lane holds nothing back.
+  @Test func `a lane holds its hot change before the slot, and not at the slot`() {
+    var rig = LaneRig()
+    rig.hot(0, in: 60)
+    rig.advance(59.999)
+    _ = rig.nextStep
+    #expect(rig.lane.isAllHeld(at: rig.now))
+    rig.advance(0.001)
+    #expect(!rig.lane.isAllHeld(at: rig.now))
   }
 }

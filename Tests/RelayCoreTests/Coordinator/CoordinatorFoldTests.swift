@@ -106,6 +106,22 @@ import Testing
     #expect(run.reached.contains(.trimRefused))
   }
 
+  @Test func `durable facts wait while too many entries wait for a cut`() {
+    let run = Run {
+      $0.work.workPerTurn = 1
+      $0.entriesUncutMax = 1
+    }
+    run.turn(Run.request(1, Run.change(1)))
+    run.turn(run.appended())
+    run.turn(Run.request(2, Run.change(2)), Run.request(3, Run.change(3)))
+    #expect(run.turn(run.appended()).first == "answer 2: accepted")
+    #expect(run.turn() == ["timer 20000"], "change 3 is durable and waits")
+    run.turn(run.folded())
+    #expect(run.turn(after: 300) == [Self.fold, "timer 0"])
+    #expect(run.turn().first == "answer 3: accepted")
+    #expect(run.reached.contains(.steppingHeldForCut))
+  }
+
   @Test func `an empty fold after a refusal tests whether the store works again`() {
     let run = Run()
     run.turn(Run.request(1, Run.change(1)))

@@ -1,4 +1,4 @@
-import RelayCore
+@testable import RelayCore
 import Testing
 
 /// Expected payloads, byte for byte, in the form of CloudKit's own pushes.
@@ -146,4 +146,13 @@ import Testing
 extension String {
   /// The text without the line ends that a multi-line literal adds.
   fileprivate var trimmingNewline: String { filter { $0 != "\n" } }
+
+  @Test func `only a wake that must show a text has a cut without any text`() {
+    let texts = PayloadCut.all(showing: .texts)
+    #expect(texts.last?.textBytesMax == 0)
+    #expect(texts.dropLast().allSatisfy { $0.textBytesMax != 0 })
+    for shown in [nil, .keys, .badge, .sound] as [PayloadCut.Part?] {
+      #expect(PayloadCut.all(showing: shown).allSatisfy { $0.textBytesMax != 0 })
+    }
+  }
 }

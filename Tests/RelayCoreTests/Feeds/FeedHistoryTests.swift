@@ -42,6 +42,20 @@ import Testing
     }
   }
 
+  /// The producer's number of a record's last change stays known when a later change has none.
+  @Test func `an entry keeps the last sequence number that a change had`() {
+    let numbers: [Int64?] = [nil, 7, nil, 9]
+    var (entry, known) = (Entry?.none, [Int64?]())
+    for (index, number) in numbers.enumerated() {
+      let mutation = FeedMutation(
+        verb: .updated, position: Sample.position(UInt64(index + 1)), device: nil,
+        sequence: number, time: Sample.start, detail: .record(type: "A", tag: nil, author: nil))
+      entry = Fold.fold(entry, Delta(mutation), subject: FeedHistory.subject)
+      known.append(entry?.life.sequence)
+    }
+    #expect(known == [nil, 7, 7, 9])
+  }
+
   /// A fold of unknown outcome may be repeated: the repeat changes nothing.
   @Test func `a repeated fold changes nothing`() {
     strings(over: 9, length: 4) { word in

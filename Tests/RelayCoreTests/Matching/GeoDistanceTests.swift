@@ -36,6 +36,13 @@ import Testing
     }
   }
 
+  @Test func `a distance of zero is near to the same place only`() {
+    let place = (52.5, 13.4)
+    #expect(GeoDistance.isNear(place, place, distance: 0))
+    #expect(!GeoDistance.isNear(place, (52.500_001, 13.4), distance: 0))
+    #expect(!GeoDistance.isNear(place, place, distance: -1))
+  }
+
   private func place(_ draw: inout SeededRandom) -> (Double, Double) {
     if draw.chance(10) { return (draw.pick([-90, 0, 90]), draw.pick([-180, 0, 180])) }
     return (

@@ -226,6 +226,20 @@ import Testing
     #expect(rig.partition.ready(at: rig.now).map(\.route.transport) == [.courier])
   }
 
+  @Test func `a device that disconnects before it is told over the courier is pushed to`() {
+    var rig = PartitionRig()
+    rig.register(1)
+    rig.save("db", .database(recordType: nil))
+    let key = DeviceKey(scope: Sample.scope, user: Sample.owner, client: Sample.client(1))
+    rig.partition.connected(key, 1, after: nil, at: rig.now, &rig.effects)
+    rig.change(.record(.created))
+    rig.fold()
+    rig.now = rig.now + .seconds(3)
+    #expect(rig.partition.ready(at: rig.now).map(\.route.transport) == [.courier])
+    rig.partition.left(key, 1, isExpectedBack: false, at: rig.now)
+    #expect(rig.partition.ready(at: rig.now).map(\.route.transport) == [.apns])
+  }
+
   @Test func `a displaced device is not woken until it registers again`() {
     var rig = PartitionRig()
     rig.register(1)

@@ -53,6 +53,14 @@ import Testing
     }
   }
 
+  /// The token belongs to another device now, which must not get this device's push.
+  @Test func `a device that loses its address has its push recalled`() throws {
+    var (rig, attempt) = try #require(woken(.private, Sample.owner))
+    let device = DeviceKey(scope: Sample.scope, user: Sample.owner, client: Sample.client(1))
+    rig.hear(.displaced(Displacement(device: device, registration: Ordinal(1))), 1)
+    #expect(recalls(rig).map(\.attempts) == [[attempt.id]])
+  }
+
   @Test func `a recalled push is rebuilt with its wake number and the zones left`() throws {
     var (rig, attempt) = try #require(woken(.private, Sample.owner))
     let other = ZoneID(name: "History", owner: Sample.owner)

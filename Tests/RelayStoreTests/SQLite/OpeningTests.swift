@@ -89,6 +89,43 @@ import Testing
     #expect(refused?.message.contains("restore a backup") == true)
   }
 
+  /// A start reads no feeds, so only SQLite's own check finds this damage. The check takes long
+  /// in a large file.
+  @Test(arguments: [true, false])
+  func `only a file up to checkedBytesMax is checked whole at a start`(isChecked: Bool) async throws
+  {
+    let home = try SQLiteHome { if !isChecked { $0.checkedBytesMax = 4_096 } }
+    var bench = try await Bench(home)
+    try await bench.makeZone()
+    let store = try #require(bench.store as? SQLiteStore)
+    let root = try store.relay.inspect {
+      try Int.fetchOne($0, sql: "SELECT rootpage FROM sqlite_schema WHERE name = 'entries'")
+    }
+    await bench.store.close()
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: home.path("relay.db")))
+    let page = (try #require(root) - 1) * 4_096
+    for index in page..<page + 4_096 { bytes[index] = 0xee }
+    try bytes.write(to: URL(fileURLWithPath: home.path("relay.db")))
+    #expect(refusal { try home.store() }?.code == (isChecked ? .corrupt : nil))
+  }
+
+  @Test func `a fold waits for another process's write lock before it is refused`() async throws {
+    let home = try SQLiteHome { $0.lockTimeout = Span(milliseconds: 200) }
+    var bench = try await Bench(home)
+    try await bench.makeZone()
+    var configuration = Configuration()
+    configuration.allowsUnsafeTransactions = true
+    let other = try DatabaseQueue(path: home.path("relay.db"), configuration: configuration)
+    try await other.writeWithoutTransaction { try $0.beginTransaction(.immediate) }
+    let began = ContinuousClock.now
+    await #expect(throws: StoreError.self) { try await bench.record("r", .created) }
+    #expect(began.duration(to: .now) >= .milliseconds(200))
+    try await other.writeWithoutTransaction { try $0.rollback() }
+    _ = try await bench.record("r", .created)
+    await bench.store.close()
+    try other.close()
+  }
+
   @Test func `another application's database is refused and left unchanged`() throws {
     let home = try SQLiteHome()
     let queue = try DatabaseQueue(path: home.path("relay.db"))

@@ -1,0 +1,56 @@
+import Testing
+
+@testable import RelayCore
+
+/// Small decisions of plain values.
+@Suite struct ValueTests {
+  @Test func `a change without a time gets the relay's time, and another keeps its own`() {
+    func time(_ given: Instant) -> Instant? {
+      let change = Change(
+        scope: Sample.scope, database: .private, zone: Sample.zone, event: .zone(.created),
+        time: given, notification: Sample.nid(1), fingerprint: 1)
+      guard case .change(let accepted) = Fact.change(change).accepted(at: .s(5)) else { return nil }
+      return accepted.time
+    }
+    #expect(time(.zero) == .s(5))
+    #expect(time(.s(2)) == .s(2))
+  }
+
+  @Test func `a cut is written to its partitions, and the last one and an empty one to all`() {
+    let owned = [1, 2, 3].map { PartitionID($0) }
+    var cut = Cut(at: .s(0), partitions: [PartitionCut(id: owned[1], cursor: .zero)])
+    #expect(cut.written(of: owned) == [owned[1]])
+    cut.isLast = true
+    #expect(cut.written(of: owned) == Set(owned))
+    cut.partitions = []
+    #expect(cut.written(of: owned) == Set(owned))
+    cut.isLast = false
+    #expect(cut.written(of: owned) == Set(owned))
+  }
+
+  @Test(arguments: [
+    ("a", Environment?.none, true), ("b", nil, false), (nil, .development, true),
+    (nil, .production, false), ("a", .development, true), ("a", .production, false),
+    (nil, nil, true),
+  ])
+  func `a query for feedback means the scopes that it names`(
+    container: String?, environment: Environment?, isMeant: Bool
+  ) {
+    let query = FeedbackQuery(
+      after: .zero, limit: 1, container: container, environment: environment)
+    #expect(query.means(Scope(container: "a", environment: .development)) == isMeant)
+  }
+
+  @Test func `interests are ordered by scope, then database, then record type`() {
+    let scopes = ["a", "b"].map { Scope(container: $0, environment: .development) }
+    let databases = [Database.public, .shared].sorted()
+    let keys = scopes.flatMap { scope in
+      databases.flatMap { database in
+        ["A", "B"].map { Interest.Key(scope: scope, database: database, recordType: $0) }
+      }
+    }
+    for (index, left) in keys.enumerated() {
+      for (other, right) in keys.enumerated() { #expect((left < right) == (index < other)) }
+    }
+  }
+}
