@@ -134,9 +134,8 @@ extension World {
         throw InvariantViolation(
           .onlyTheEntitledSee, "\(reader.query.reader) reads \(feed.text) after its end")
       }
-      if follow?.isOfLostHistory == true, reader.query.after != nil {
-        throw InvariantViolation(
-          .noTokenIsForged, "a token of lost history reads on in \(feed.text)")
+      if let promise = follow?.tokenIsVoid, reader.query.after != nil {
+        throw InvariantViolation(promise, "a token that must read nothing reads \(feed.text)")
       }
       if !page.hasMore, page.next.position < reader.atLeast {
         throw InvariantViolation(

@@ -32,7 +32,8 @@ struct Follow {
   /// The change token; nil means that the client reads the feed from its beginning.
   var token: [UInt8]?
   var held: [Subject: String] = [:]
-  /// True if the token is of a history that a restore undid, or from before a revocation.
-  var isOfLostHistory = false
+  /// Why the token must read nothing more: the token is of a history that a restore undid (P10), or
+  /// from before a revocation (P9). `nil` means that the token is good.
+  var tokenIsVoid: Invariant?
   var isFetching = false
 }

@@ -153,7 +153,7 @@ extension World {
     let feed = FeedKey(scope: World.scope, kind: .zone(change.zone))
     for index in clients.indices where observer.isRevoked(clients[index].user, feed) {
       guard clients[index].follows[feed]?.token != nil else { continue }
-      clients[index].follows[feed]?.isOfLostHistory = true
+      clients[index].follows[feed]?.tokenIsVoid = .onlyTheEntitledSee
     }
   }
 }

@@ -113,7 +113,7 @@ extension World {
     let token = ChangeToken.seal(
       page.next, feed: feed, reader: clients[index].user, with: World.keys)
     clients[index].follows[feed]?.token = token
-    clients[index].follows[feed]?.isOfLostHistory = false
+    clients[index].follows[feed]?.tokenIsVoid = nil
   }
 
   /// Reports that the client has the feed up to `position`: a page ended there, or the client sent

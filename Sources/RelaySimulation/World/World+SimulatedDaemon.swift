@@ -90,7 +90,7 @@ extension World {
       let follows = clients[index].follows
       for (key, follow) in follows {
         let isLost = isLost(follow, key, clients[index].user)
-        clients[index].follows[key]?.isOfLostHistory = isLost
+        clients[index].follows[key]?.tokenIsVoid = isLost ? .noTokenIsForged : nil
       }
     }
   }
