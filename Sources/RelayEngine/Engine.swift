@@ -64,8 +64,8 @@ package final class Engine: RelayService, Sendable {
   /// - Parameters:
   ///   - commits: where the store's commits run, which may block a thread; `nil` means the threads
   ///     that all tasks share.
-  ///   - folds: where the store's folds run; `nil` means the same threads. Neither executor may use
-  ///     the loop's thread, because a busy loop leaves that thread to no other task.
+  ///   - folds: where the store's folds run; `nil` means the threads that all tasks share. Neither
+  ///     executor may use the loop's thread: a busy loop leaves that thread to no other task.
   /// - Throws: `StoreError`. After `.unknown` it is unknown whether the last commit is durable; the
   ///   caller must end the process, and recovery at the next start decides.
   package func run(

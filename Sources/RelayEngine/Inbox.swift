@@ -53,10 +53,9 @@ final class Inbox: Sendable {
   }
 
   private let state: Mutex<State>
-  /// The most opened courier connections that may wait for the loop: twice the connections that may
-  /// be open, so that all of them may be replaced at once. Closed connections have no bound of
-  /// their own: a connection closes once, so at most as many wait as were open when the loop last
-  /// took its inputs, and one for each opened connection that waits.
+  /// How many inputs about opened courier connections may wait for the loop: twice the number of
+  /// connections that may be open, so that every open connection may be replaced at once. Inputs
+  /// about closed connections need no bound, because each connection closes only once.
   private let connectedMax: Int
   /// Acknowledgements beyond this bound are dropped, because a lost acknowledgement costs at most a
   /// repeated wake.
@@ -86,8 +85,8 @@ final class Inbox: Sendable {
     if isLate { event.answerLate() }
   }
 
-  /// Takes the input that a connection of the courier has opened. That the connection has closed is
-  /// posted, and is never refused: otherwise its device would count as connected.
+  /// Takes the input that a connection of the courier has opened. The input that a connection has
+  /// closed goes to `post`, which never refuses it: otherwise the device would count as connected.
   ///
   /// - Returns: false if too many opened connections wait or the loop has ended.
   func offer(_ input: Coordinator.Input) -> Bool {

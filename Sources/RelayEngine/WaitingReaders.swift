@@ -18,7 +18,7 @@ package final class WaitingReaders: Sendable {
   /// ends without that (`ReadOutcome`).
   ///
   /// - Parameters:
-  ///   - until: on the boot clock.
+  ///   - until: the deadline on the boot clock.
   ///   - onWait: called once if the caller has to wait, after the caller was counted.
   package func wait(
     for places: [ReadTarget], until: Instant, onWait: () -> Void

@@ -147,8 +147,8 @@ final class Webhook: Sendable {
     }
   }
 
-  /// After this many failures in a row `status` reports the webhook: fewer may be a server's
-  /// restart.
+  /// After this many failures in a row `status` reports the webhook. Fewer failures may only mean
+  /// that the server restarts.
   private static let failuresTold = 3
 
   private func ended(_ delivered: Delivered) {

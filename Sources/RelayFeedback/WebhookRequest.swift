@@ -22,7 +22,8 @@ package struct WebhookRequest: Hashable, Sendable {
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let bytes = [UInt8](try encoder.encode(delivery))
     // The signature covers the id, and with it the key's id, so neither can be changed in transit.
-    // The last position distinguishes a delivery from a longer one that begins with the same item.
+    // The last item's position distinguishes a delivery from a longer delivery that begins with the
+    // same item.
     let id = [
       settings.keys.first?.id ?? "", delivery.items.first?.id ?? "",
       "\(delivery.items.last?.position ?? 0)",

@@ -7,8 +7,8 @@ import RelayWire
 
 /// Passes each request of the API listener to its controller.
 ///
-/// The relay has its own table of addresses and uses no router: the addresses are few and fixed,
-/// and a request with a wrong method must be answered with 405 and `Allow`.
+/// The relay has its own table of paths and uses no router: the paths are few and fixed, and a
+/// request with a wrong method must be answered with 405 and `Allow`.
 package struct APIResponder: HTTPResponder {
   package typealias Context = RelayRequestContext
 

@@ -62,7 +62,7 @@ extension QueryRule {
 }
 
 /// The properties that CloudKit itself keeps of a record, besides the record's own fields. The raw
-/// values are CloudKit's native names, and stores keep these names.
+/// values are CloudKit's native names, and stored filters contain these names.
 package enum SystemField: String, Hashable, Sendable, CaseIterable {
   case recordName = "___recordID"
   case changeTag = "___etag"

@@ -1,7 +1,7 @@
 /// A moment in milliseconds since 1970, by the relay's own clock.
 ///
-/// It never goes back within a life of the store (see `RelayClock`). The core receives every
-/// instant as an argument; it cannot read a clock.
+/// This clock never goes back within a life of the store (see `RelayClock`). The core cannot read a
+/// clock: it receives every instant as an argument.
 package struct Instant: Hashable, Comparable, Sendable {
   package var milliseconds: Int64
 

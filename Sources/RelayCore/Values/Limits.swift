@@ -16,18 +16,19 @@ package struct Limits: Hashable, Sendable {
   /// Zones that a user's private or shared database lists.
   package var zonesPerUser = 100_000
   package var recordsPerZone = 1_000_000
-  /// The distance from its limit within which a feed is checked before it takes another subject.
-  /// The distance is at least what one request may add.
+  /// A feed that has room for at most this many further subjects is checked before it takes another
+  /// subject. This number is at least what one request may add.
   package var nearlyFull = 10_000
   package var notificationsPerUser = 10_000
-  /// Ids in a user's read marks that wait for a fold, repeated ones included.
+  /// Ids in a user's read marks that wait for a fold; repeated ids count each time.
   package var readMarksPerUser = 2_000
   package var pageEntries = 200
   package var payloadBytes = 4_096
   package var valueBytesPerNotification = 1_024
   package var zonesPending = 64
   package var alertsPending = 20
-  /// Changes that go on in slices at the same time, in each partition.
+  /// The most fan-outs of each partition: those that run, that wait, or that are still on their way
+  /// to the partition.
   package var fanOuts = 100
   /// Messages on their way to other partitions. Above this number, changes that would add a message
   /// are refused.
@@ -41,7 +42,7 @@ package struct Limits: Hashable, Sendable {
   package var rememberedIDs = 10_000_000
   package var rememberedFor = Span.days(1)
   package var inFlightPerRoute = 1_000
-  /// Polls and streams open at the courier, with one unread answer each.
+  /// Polls and streams that may be open at the courier. Each has at most one unread answer.
   package var courierConnections = 50_000
   /// How many missing numbers of producers a zone waits for. Numbers that are skipped above this
   /// bound leave a permanent gap at once.
@@ -49,8 +50,8 @@ package struct Limits: Hashable, Sendable {
   package var missingFor = Span.days(1)
   /// A zone has a gap when a number is missing for longer than this.
   package var gapAfter = Span.seconds(30)
-  /// Records and participants settled above a hole. Beyond this number, the relay gives up the
-  /// holes of the number space.
+  /// For how many records and participants a zone remembers the newest number that came above a
+  /// hole. Beyond this bound, the relay gives up the holes of the number space.
   package var settledPerZone = 4_096
   /// Number spaces of a zone. Beyond this number, the least recently used space is forgotten.
   package var sourcesPerZone = 32
@@ -86,15 +87,15 @@ package struct WakePolicy: Hashable, Sendable {
   package var smearing = WakePacer.Rule()
   /// Gaps between wakes that the device did not acknowledge. The last gap repeats.
   package var rewake: [Span] = [.minutes(5), .minutes(30), .hours(2), .hours(12), .hours(24)]
-  /// The least time from the first delivered wake without an answer to the wake that makes the
-  /// device *silent*.
+  /// The least time between the first and the last of the unanswered wakes that make a device
+  /// *silent*.
   package var silentAfter = Span.days(3)
 
   package init() {}
 
   package var adapts: Bool { mode == .adaptive }
 
-  /// Background wakes that any device may get in `background.per`.
+  /// The most background wakes that a device may get within the time `background.per`.
   package var backgroundMost: Int {
     switch mode {
     case .off: .max

@@ -19,7 +19,7 @@ package struct Position: Hashable, Comparable, Sendable {
   package init(bits: UInt64) { self.bits = bits }
 
   /// - Precondition: `index` < 65,536. The ranges of `limits.subscriptionsPerUser` and
-  ///   `limits.notificationsPerUser` hold it.
+  ///   `limits.notificationsPerUser` keep every index below this number.
   package init(_ ordinal: Ordinal, index: Int = 0) {
     precondition(index < 1 << 16, "a fact made more than 65,536 entries in one feed")
     bits = ordinal.number << 16 | UInt64(index)
@@ -32,8 +32,8 @@ package struct Position: Hashable, Comparable, Sendable {
   package static func < (left: Position, right: Position) -> Bool { left.bits < right.bits }
 }
 
-/// One of the 64 shares of the users, chosen by a hash, with all their data: one machine, one
-/// journal.
+/// One of the 64 shares of the users, chosen by a hash, with all their data. Each partition has one
+/// state machine and one journal.
 package struct PartitionID: Hashable, Comparable, Sendable {
   package var number: UInt16
   package init(_ number: Int) { self.number = UInt16(number) }

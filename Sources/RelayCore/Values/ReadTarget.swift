@@ -7,7 +7,7 @@ package enum ReadTarget: Hashable, Sendable {
 }
 
 extension ReadTarget {
-  /// The partition whose steps change this place.
+  /// The partition whose steps change the target.
   package var partition: PartitionID {
     switch self {
     case .feed(let feed): feed.partition

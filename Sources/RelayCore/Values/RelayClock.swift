@@ -36,7 +36,7 @@ package struct RelayClock: Sendable {
     package var ahead: Span
   }
 
-  /// - Parameter latest: the durable maximum of an earlier life; `.zero` for a new store.
+  /// - Parameter latest: the latest time that earlier lives made durable; `.zero` for a new store.
   package init(latest: Instant, wall: Instant, boot: Instant) {
     last = latest == .zero ? wall : latest
     self.wall = wall

@@ -21,7 +21,8 @@ package struct Subscription: Hashable, Sendable {
 
   package enum Rule: Hashable, Sendable {
     case query(QueryRule)
-    /// A custom zone of the user's own; the record type limits the wake, never the zone's feed.
+    /// A custom zone of the user's own. With a record type, changes of records of other types do
+    /// not fire the subscription, but the zone's feed lists them.
     case zone(ZoneID, recordType: String?)
     case database(recordType: String?)
 

@@ -31,7 +31,8 @@ extension SequenceSpace: ByteCoded {
     self.init(
       origin: try reader.word("SequenceSpace"), highest: try reader.sequence(),
       missing: try reader.value())
-    // Missing numbers lie below `highest`, because the next hole opens above all of them.
+    // All missing numbers must be below `highest`: the next hole opens above `highest`, and the
+    // runs must stay in order.
     if let last = missing.runs.last?.last, last >= highest { throw reader.wrong(last) }
     for _ in 0..<(try reader.count("SequenceSpace")) {
       let subject = try reader.word("SequenceSpace")

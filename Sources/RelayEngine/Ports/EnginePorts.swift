@@ -19,7 +19,7 @@ package protocol PushKeys: Sendable {
 
 /// Passes new feedback on to the apps' own servers.
 package protocol FeedbackObserver: Sendable {
-  /// Items of these scopes became durable. The loop calls this, so it must not block.
+  /// Items of these scopes became durable. The loop calls this function, which must not block.
   func feedbackChanged(_ scopes: Set<Scope>)
 }
 

@@ -13,7 +13,7 @@ package protocol FeedbackStore: Sendable {
   /// any.
   func feedbackTaken(in scope: Scope) async throws(StoreError) -> FeedbackPosition
 
-  /// Notes that the server has taken every item up to `position`. The mark never goes back; the
-  /// call returns when the mark is durable.
+  /// Notes that the scope's webhook server has taken every item up to `position`. The noted
+  /// position never goes back; the call returns when the position is durable.
   func takeFeedback(through position: FeedbackPosition, in scope: Scope) async throws(StoreError)
 }

@@ -88,8 +88,8 @@ package struct HealthSnapshot: Hashable, Sendable {
   package struct Smearing: Hashable, Sendable {
     /// Lanes that wait for their slot.
     package var waiting = 0
-    /// How often the slots of a hot zone in one partition reached the longest time of a smear,
-    /// since the start.
+    /// How often, since the start, all slots within the longest time of a smear were taken, so that
+    /// another sequence of slots began beside the earlier sequence.
     package var hurried: Int64 = 0
     package init() {}
   }

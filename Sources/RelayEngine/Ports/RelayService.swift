@@ -5,8 +5,8 @@ package import RelayCore
 /// The engine implements it, and so does a small working relay in tests of HTTP.
 package protocol RelayService: Sendable {
   /// Takes facts in their order and returns their answers in the same order, once each fact is
-  /// durable, stepped, and processed as far as its kind demands (a revocation is in force
-  /// everywhere).
+  /// durable, stepped, and processed as far as its kind demands: for example, a revocation is then
+  /// in force everywhere.
   ///
   /// The facts of one call for one partition become durable together, and their effects become
   /// visible together. The facts of one submitter keep their order; submitters take turns.
@@ -25,8 +25,8 @@ package protocol RelayService: Sendable {
   /// Returns when every fact answered before this call is visible in all of `places` (P4). Returns
   /// at once, without entering the loop, if nothing unfolded concerns them.
   ///
-  /// - Parameter until: on the boot clock; a caller never waits longer than the relay lets a
-  ///   request wait.
+  /// - Parameter until: the deadline on the boot clock; a caller never waits longer than the relay
+  ///   lets a request wait.
   /// - Throws: `Unavailable` when too many readers wait, during recovery, when the store refuses to
   ///   fold, and when a fold takes too long.
   func visible(_ places: [ReadTarget], until: Instant) async throws(Unavailable)

@@ -44,11 +44,12 @@ package protocol Store: FeedReader, FeedbackStore {
   /// - Throws: the same errors as `append`.
   func fold(_ cut: Cut, leases: [Lease]) async throws(StoreError) -> [OutboxRow]
 
-  /// Removes tombstones, notifications and feedback older than the given instants, at most `limit`
-  /// rows, and raises floors to the removed rows, in one transaction.
+  /// Removes at most `limit` rows in one transaction: entries of cleared feeds, and tombstones,
+  /// notifications and feedback older than the given instants. Raises each feed's floor to the old
+  /// entries that were removed.
   ///
-  /// - Returns: the rows removed, plus one for each cleared feed without rows to remove, which
-  ///   counts towards `limit` too; the caller calls again while the result equals `limit`.
+  /// - Returns: the number of removed rows, plus one for each cleared feed that had no row to
+  ///   remove; at most `limit`. While the result equals `limit`, the caller calls again.
   func trim(
     tombstones: Instant, notifications: Instant, feedback: Instant, limit: Int, leases: [Lease]
   ) async throws(StoreError) -> Int
@@ -60,8 +61,8 @@ package protocol Store: FeedReader, FeedbackStore {
   func close() async
 }
 
-/// Reads of the feeds and tables that never enter the loop. Each read sees one snapshot and blocks
-/// no writer.
+/// Reads the feeds and tables without entering the loop. Each read sees one snapshot and blocks no
+/// writer.
 package protocol FeedReader: Sendable {
   /// Reads one page and checks entitlement in the same snapshot: a feed that the reader may not
   /// see, or that does not exist, is `.absent`. The cost is O(page · log n), however long the feed

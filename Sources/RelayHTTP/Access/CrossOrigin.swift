@@ -10,7 +10,7 @@ import Hummingbird
 /// what a request may do; but without these header fields the browser hides the answer from the
 /// page.
 struct CrossOrigin {
-  /// The page's origin, as the list spells it; `nil` means that the origin is not listed.
+  /// The page's origin, as the configuration lists it; `nil` means that the origin is not listed.
   let listed: String?
 
   /// - Returns: nil if no web page sent the request, or if the endpoint is not for web pages.

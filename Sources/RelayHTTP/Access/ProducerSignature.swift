@@ -67,7 +67,7 @@ struct SignedRequest: Sendable {
   func isSigned(by key: ProducerKey, _ body: [UInt8]) -> Bool {
     let digest = Base64.text(Array(SHA256.hash(data: body)))
     if key.verifies(signature, of: "\(date):\(digest):\(path)") { return true }
-    // One client leaves the digest out of the signed text if the request has no body.
+    // A client may leave the digest out of the signed text if the request has no body.
     return body.isEmpty && key.verifies(signature, of: "\(date)::\(path)")
   }
 

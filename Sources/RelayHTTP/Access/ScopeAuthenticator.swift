@@ -31,8 +31,8 @@ struct ScopeAuthenticator: Sendable {
     }
   }
 
-  /// The listed web origin that equals `origin`; `nil` means that `origin` is not listed. Returns
-  /// the list's own string, so that fifty thousand courier connections share one string.
+  /// The element of `origins` that equals `origin`; `nil` means that there is none. Returns this
+  /// element and not `origin`, so that fifty thousand courier connections share one string.
   func listed(_ origin: String) -> String? {
     origins.first { ByteOrdered.areSame($0, origin) }
   }

@@ -29,8 +29,8 @@ package final class ScopeRegistry: Sendable {
   }
 
   /// The listed web origin that equals `origin`, among those of this scope. If the scope is nil or
-  /// not configured, the origins of all scopes are searched: their pages may see the error for such
-  /// a request, which reveals nothing.
+  /// not configured, the origins of all scopes are searched: pages of every listed origin may see
+  /// the error for such a request, because the error reveals nothing.
   func listed(_ origin: String, in scope: Scope?) -> String? {
     let authenticators = authenticators.withLock { $0 }
     if let scope, let authenticator = authenticators[scope] { return authenticator.listed(origin) }

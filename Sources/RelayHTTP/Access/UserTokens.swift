@@ -151,7 +151,7 @@ final class UserTokens: Sendable {
   }
 
   private static func instant(_ seconds: Double) -> Instant {
-    // A time far beyond any calendar counts as never, so that no arithmetic overflows.
+    // A time tens of thousands of years ahead counts as never, so that no arithmetic overflows.
     guard seconds.isFinite, seconds < 1e12 else { return .never }
     return Instant(milliseconds: Int64(max(seconds, 0) * 1_000))
   }

@@ -2,8 +2,9 @@ import RelayCore
 import Synchronization
 
 /// Bounds the memory of answers that are being written or wait until clients read them, in total
-/// and for each caller. A caller's only answer passes the caller's bound whatever its size, and the
-/// only answer of all passes the total bound: otherwise such an answer could never be sent.
+/// and for each caller. An answer may exceed the caller's bound while the caller has no other
+/// answer, and the total bound while there is no other answer at all. Otherwise an answer larger
+/// than a bound could never be sent.
 final class AnswerMemoryLimit: Sendable {
   private let limits: HTTPLimits
   private let state = Mutex(Shares<CallerID>(most: .max))

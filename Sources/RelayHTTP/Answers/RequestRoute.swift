@@ -1,7 +1,7 @@
 import HTTPTypes
 import RelayCore
 
-/// The endpoint to which a request's address leads.
+/// The endpoint to which a request's path leads.
 enum RequestRoute: Hashable, Sendable {
   case live
   case ready

@@ -10,7 +10,7 @@ package struct WireError: Error, Hashable, Sendable {
   package var reason: String
   package var retryAfterSeconds: Int?
   package var status: HTTPResponse.Status
-  /// The methods that the address accepts, for the `Allow` header of a 405; otherwise `nil`.
+  /// The methods that the endpoint accepts, for the `Allow` header of a 405; otherwise `nil`.
   package var allow: String?
 
   package init(

@@ -43,8 +43,8 @@ package final class Courier: CourierConnections, Sendable {
   /// Opens a connection. If the device has another open connection, that connection ends with an
   /// empty answer.
   ///
-  /// - Returns: the connection's serial; nil if too many connections are open, or open at once,
-  ///   or if the daemon stops.
+  /// - Returns: the connection's serial; nil if too many connections are open, if too many opened
+  ///   connections wait for the loop, or if the daemon stops.
   func open(_ connection: CourierConnection, after: UInt32?) -> UInt64? {
     let (serial, former): (UInt64?, CourierConnection?) = state.withLock { state in
       let old = state.current[connection.device]

@@ -36,7 +36,7 @@ struct ZoneRequest {
     guard let zone else { return }
     json.key("zoneID")
     json.beginObject()
-    // A value that is no string is left out; the error that follows names it.
+    // A name that is no string is left out; the error that follows describes what is wrong.
     json.string("zoneName", ifAny: try? zone.optional("zoneName")?.string())
     json.string("ownerRecordName", ifAny: try? zone.optional("ownerRecordName")?.string())
     json.endObject()

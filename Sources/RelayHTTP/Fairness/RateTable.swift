@@ -1,8 +1,8 @@
 import RelayCore
 
-/// Token buckets, one for each key. A bucket is full at first and gains as many tokens a minute as
-/// it holds. The table stores for each bucket the instant at which the bucket is full again, so a
-/// full bucket needs no entry.
+/// Token buckets, one for each key. A bucket is full at first, and an empty bucket is full again
+/// after a minute. The table stores for each bucket the instant at which the bucket is full again,
+/// so a full bucket needs no entry.
 ///
 /// The table holds at most `keysMax` keys: it drops the keys unused for longest, and their buckets
 /// count as full. Times are of the boot clock.

@@ -4,7 +4,7 @@ import NIOHTTP1
 /// Ends a connection: the connection first sends all its answers to a client that reads them in
 /// time.
 extension ConnectionStateMachine {
-  /// True if the current request is answered and the client has not yet sent its whole body.
+  /// True if the current request is answered and its whole body has not arrived yet.
   var isDiscarding: Bool {
     guard let current, current.isAnswered else { return false }
     return !current.isComplete && !isInputClosed

@@ -4,8 +4,7 @@ package import NIOCore
 /// machine has no channel and no clock: `HTTPConnection` passes inputs to `handle` and performs the
 /// actions that `handle` returns.
 ///
-/// Memory is bounded: when `WaitingParts.countMax` parts wait, nothing more is read beyond the
-/// current read burst.
+/// Memory is bounded: while `WaitingParts.countMax` parts or more wait, no further read begins.
 package struct ConnectionStateMachine: Sendable {
   /// How near the connection is to its end. The phase never goes back to an earlier case.
   enum Phase: Int {
@@ -28,8 +27,8 @@ package struct ConnectionStateMachine: Sendable {
   var phase = Phase.open
   var current: CurrentRequest?
   var waiting = WaitingParts()
-  /// The answer to bytes after all waiting parts that are no valid request; `nil` means that there
-  /// are no such bytes.
+  /// The answer to invalid bytes that arrived after all waiting parts; `nil` means that there are
+  /// no such bytes.
   var refusal: WireError?
   var serial: UInt32 = 0
   /// How many answers have not left for the network.
@@ -40,8 +39,7 @@ package struct ConnectionStateMachine: Sendable {
   /// True if the parser may deliver more parts of the bytes read last.
   var isReading = false
   var lastHeard: NIODeadline
-  /// `isWritable` tells whether the channel is writable, and `now` is the time, at the input that
-  /// is being handled.
+  /// Whether the channel was writable when the current input came; `now` is the time of that input.
   var isWritable = true
   var now: NIODeadline
   var actions: [Action] = []

@@ -152,8 +152,8 @@ extension HTTPConnection {
         let waiting = self.reader
         self.reader = reader
         self.handle(.bodyAwaited(serial: serial))
-        // The call was for an earlier request, whose body failed at once. The reader of the current
-        // request still waits.
+        // A call for an earlier request fails at once. The reader of the current request then still
+        // waits.
         if self.reader == nil { self.reader = waiting }
       }
     }
