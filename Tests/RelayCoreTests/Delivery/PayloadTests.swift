@@ -141,11 +141,6 @@ import Testing
     #expect(String(decoding: payload.bytes, as: UTF8.self).contains(#","p":1,"qry":"#))
     #expect(!payload.isPruned)
   }
-}
-
-extension String {
-  /// The text without the line ends that a multi-line literal adds.
-  fileprivate var trimmingNewline: String { filter { $0 != "\n" } }
 
   @Test func `only a wake that must show a text has a cut without any text`() {
     let texts = PayloadCut.all(showing: .texts)
@@ -155,4 +150,21 @@ extension String {
       #expect(PayloadCut.all(showing: shown).allSatisfy { $0.textBytesMax != 0 })
     }
   }
+
+  /// The arguments are dropped, so nothing else needs to be shorter.
+  @Test func `a text is whole if a part that is dropped makes enough room`() {
+    var info = NotificationInfo()
+    info.alert.body = String(repeating: "x", count: 100)
+    info.alert.bodyArguments = (0..<100).map { _ in String(repeating: "y", count: 100) }
+    let payload = PayloadEncoder.encode(
+      text(content(.zone, .private, ZoneID(name: "Z", owner: user)), info), bytesMax: 2_000)
+    let shown = String(decoding: payload.bytes, as: UTF8.self)
+    #expect(payload.isVisible && payload.isPruned && !shown.contains("yy"))
+    #expect(shown.contains(#""\#(info.alert.body ?? "")""#))
+  }
+}
+
+extension String {
+  /// The text without the line ends that a multi-line literal adds.
+  fileprivate var trimmingNewline: String { filter { $0 != "\n" } }
 }

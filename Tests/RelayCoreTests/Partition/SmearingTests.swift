@@ -150,6 +150,25 @@ import Testing
     #expect(waits.count >= 26 && Set(waits).count >= 26, "each its own")
   }
 
+  @Test func `an alert that leaves at its slot asks for no wait`() throws {
+    var rig = Self.rig(30, visible: true)
+    rig.publish(1)
+    rig.now = rig.now + .seconds(3)
+    for _ in 0..<3 {
+      rig.lines += rig.partition.ready(at: rig.now)
+      rig.fold()
+    }
+    let partition = rig.partition
+    let ready = try #require(rig.lines.first { partition.devices[$0.device].lane.slot > rig.now })
+    let slot = partition.devices[ready.device].lane.slot
+    for (early, asks) in [(Int64(1), true), (0, false)] {
+      var partition = partition
+      let push = partition.begin(
+        ready, at: slot - Span(milliseconds: early), wallAhead: .zero)
+      #expect(push?.text.contains(#""nb":"#) == asks)
+    }
+  }
+
   /// A partition in which participants of another user's zone have a database subscription each.
   private struct SharedZone {
     var rig: PartitionRig

@@ -41,6 +41,31 @@ import Testing
     #expect(query.means(Scope(container: "a", environment: .development)) == isMeant)
   }
 
+  @Test func `zones are ordered by owner, then name`() {
+    let zones = ["a", "b"].flatMap { owner in
+      ["Y", "Z"].map { ZoneID(name: $0, owner: UserID(owner)) }
+    }
+    for (index, left) in zones.enumerated() {
+      for (other, right) in zones.enumerated() { #expect((left < right) == (index < other)) }
+    }
+  }
+
+  @Test func `a queue of fan-outs gives up the memory of those that have ended`() {
+    let change = Change(
+      scope: Sample.scope, database: .private, zone: Sample.zone, event: .zone(.created),
+      time: .s(0), notification: Sample.nid(1), fingerprint: 1)
+    let outs = (1...2 as ClosedRange<UInt64>).map {
+      FanOut(
+        origin: Ordinal($0), change: change, zonePosition: Sample.position($0), cursor: .zero,
+        since: .s(0))
+    }
+    var queue = FanOutQueue(loading: [outs[0]])
+    queue.keep(outs[1])
+    #expect(queue.bytes == 2 * change.footprint && change.footprint > 0)
+    for out in outs { queue.end(out) }
+    #expect(queue.bytes == 0 && queue.isEmpty)
+  }
+
   @Test func `interests are ordered by scope, then database, then record type`() {
     let scopes = ["a", "b"].map { Scope(container: $0, environment: .development) }
     let databases = [Database.public, .shared].sorted()
