@@ -50,7 +50,8 @@ struct RootCommand: RelayCommand {
       }
     }
     let rest = Array(arguments[count...])
-    // Insert `-c` before the command's options: of two files, the one after the command counts.
+    // Insert `-c` before the command's own options: if these contain another `-c`, the parser
+    // uses that later one.
     let words = rest.firstIndex { $0.hasPrefix("-") } ?? rest.endIndex
     guard words > 0 else { return rest }
     return Array(rest[..<words] + arguments[..<count] + rest[words...])

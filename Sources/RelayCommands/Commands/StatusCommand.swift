@@ -31,7 +31,7 @@ struct StatusCommand: RelayCommand {
     }
     let renderer = Renderer(format: json ? .jsonLine : .text, console: console)
     while true {
-      // On a terminal the newest report replaces the last one.
+      // On a terminal each report replaces the report before it.
       if console.isColourful, !json { console.answer("\u{1b}[H\u{1b}[2J") }
       _ = try await show(control, renderer)
       try await Task.sleep(for: .seconds(1))

@@ -2,8 +2,9 @@ import RelayClient
 import RelayCore
 import RelayFeedback
 
-/// Posts feedback to the apps' servers by libcurl, on threads of its own: a server that does not
-/// answer blocks one thread until its timeout, and no other part. The client follows no redirect.
+/// Posts feedback to the apps' servers by libcurl, on threads of the client's own. A server that
+/// does not answer blocks only one of these threads, until the request's timeout. The client
+/// follows no redirect.
 struct FeedbackPost: WebhookCarrier {
   /// The most bytes of an answer's body. The body is not used, and a webhook server has no reason
   /// for a larger one.

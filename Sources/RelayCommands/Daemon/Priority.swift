@@ -2,8 +2,8 @@ import Glibc
 import NIOCore
 import NIOPosix
 
-/// A thread's priority while all cores are busy, if the system permits it: root may raise it, other
-/// users need `LimitNICE=`, as in the unit. The number is the thread's niceness.
+/// A thread's priority while all cores are busy. Root may raise a priority; other users need
+/// `LimitNICE=`, which the systemd unit sets. The number is the thread's niceness.
 enum Priority: Int32 {
   /// Nine times the core share of an ordinary thread, because all requests wait for the engine.
   case engine = -10

@@ -4,8 +4,8 @@ import RelayCore
 import RelayEngine
 import RelayPush
 
-/// A sender for each configured route. A new provider is one folder in RelayPush and a case in
-/// `reconfigure`.
+/// A sender for each configured route. To support a new provider, add a folder in RelayPush and a
+/// case in `reconfigure`.
 ///
 /// A reload keeps the unchanged routes' senders with their connections.
 struct Providers {
@@ -127,8 +127,8 @@ private struct SenderFingerprint: Hashable {
   var files: [[UInt8]]
   var limits: EngineLimits
 
-  /// - Throws: `ValueError` if a file has disappeared since its check; so do the other
-  ///   initialisers.
+  /// - Throws: `ValueError` if a file has disappeared since its check. The other initialisers
+  ///   throw the same error.
   init(_ route: Settings.APNs, _ limits: EngineLimits) throws(ValueError) {
     self.limits = limits
     words = [

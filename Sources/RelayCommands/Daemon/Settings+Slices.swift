@@ -24,7 +24,7 @@ extension Settings {
     slice.tombstonesKept = retention.tombstones
     slice.notificationsKept = retention.notifications
     slice.feedbackKept = retention.feedback
-    // Trimming once in the shortest retention removes entries after at most twice that time.
+    // With this interval, no entry is kept for more than twice its retention time.
     slice.trimEvery = min(slice.trimEvery, retention.shortest)
     slice.drainGrace = attemptTimeout + .seconds(2)
     return slice

@@ -30,8 +30,8 @@ extension Settings {
     return route
   }
 
-  /// The endpoint of the other environment. For Apple's own endpoint it has a default; for a
-  /// stand-in only the operator can name it.
+  /// The endpoint of the other environment. If `endpoint` is Apple's own, there is a default; if
+  /// `endpoint` is a stand-in, only the operator can name the other endpoint.
   private static func otherEndpoint(
     _ section: Section, of endpoint: APNsSettings.Endpoint?
   ) -> APNsSettings.Endpoint? {

@@ -59,8 +59,8 @@ extension Settings {
     if wake.adapts { checkAdapting(background, isShort ? "adapt" : "mode") }
   }
 
-  /// Reads the reserved share of the budget, which must leave at least one wake for other
-  /// subscriptions.
+  /// Reads the reserved share of the budget, which must leave at least one wake for subscriptions
+  /// that are not urgent.
   private mutating func readReserved(_ background: Section) {
     wake.reserved = background.value("reserved", .count(0...999_999), default: wake.reserved)
     guard wake.reserved > 0 else { return }

@@ -2,7 +2,7 @@ import RelayCore
 import RelayPush
 
 extension Settings {
-  /// A route to browsers' push services. Each subscription names its own host.
+  /// A route to browsers' push services. Each device's address names the host of its push service.
   package struct WebPush: Sendable {
     /// `mailto:` or `https:` address that a push service may contact when something is wrong.
     package var subject: String

@@ -5,8 +5,8 @@ extension Lane {
   /// - Parameters:
   ///   - folded: the last fact that a reader finds. If the newest alert of a subject came later, an
   ///     earlier alert is shown (P4).
-  ///   - runsApp: the payload asks for content-available. An alert without content-available covers
-  ///     only itself, and the waking subjects that its payload names stay fresh.
+  ///   - runsApp: whether the payload asks for content-available. An alert without it covers no
+  ///     subject of `PendingSet.waking`: such a subject stays fresh, even if the payload names it.
   ///   - named: whether the payload names a subject, as its encoder decided.
   /// - Returns: the attempt, with the wake's number and deadline; nil if there is nothing to tell.
   package mutating func begin(
@@ -21,8 +21,8 @@ extension Lane {
     else { return nil }
     var attempt = Attempt(
       wake: nextWake, isAlert: isAlert, isLadder: isLadder,
-      // An alert over the courier shows only the alert. What pends in the background gets its own
-      // wake, so that the device's silence is noticed.
+      // An alert over the courier does not run the app. What pends in the background gets a wake
+      // of its own, so that the device's silence is noticed.
       runsApp: runsApp && !(isAlert && overCourier), isOverCourier: overCourier,
       isRepeat: isRepeat, alert: nil, deadline: now + policy.deadline, tries: 1, at: now,
       gathering: nil)
@@ -78,7 +78,7 @@ extension Lane {
     }
   }
 
-  /// Whether the last attempt failed for now. A re-wake of the ladder does not count.
+  /// Whether the last attempt failed for now and was not a re-wake of the ladder.
   var isRetrying: Bool {
     if case .resting(let rest) = state { return !rest.isLadder }
     return false
@@ -152,8 +152,8 @@ extension Lane {
   private mutating func learn(of attempt: Attempt, at now: Instant, _ policy: WakePolicy) {
     guard policy.adapts else { return }
     adaptation.woken(at: now, canAnswer: hasAcknowledged, policy.background)
-    // The device's answer may come before the provider's answer. What a re-wake repeats was told by
-    // an earlier wake.
+    // The device may have answered before the provider did. A re-wake repeats what earlier wakes
+    // told, so such a wake is answered only if nothing pends any more.
     let isAnswered =
       attempt.isLadder || attempt.isRepeat
       ? pending.isEmpty : !pending.subjects.contains { $0.toldBy == attempt.wake }

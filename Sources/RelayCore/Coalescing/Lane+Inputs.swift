@@ -100,10 +100,11 @@ extension Lane {
     settleState()
   }
 
-  /// Cancels waiting alerts and the one in flight. If that attempt fails, its alert is not
-  /// repeated.
+  /// Cancels the alerts that `isMeant` selects, waiting or in flight. If the attempt in flight
+  /// fails, its cancelled alert is not repeated.
   ///
-  /// - Parameter withEarlier: whether to cancel earlier alerts of the same subjects, too.
+  /// - Parameter withEarlier: whether to cancel also the waiting alerts that came before a
+  ///   selected alert and have the same key.
   private mutating func cancelAlerts(
     as end: WritableKeyPath<Ledger, Int64>, withEarlier: Bool = true, ledger: inout Ledger,
     _ isMeant: (PendingAlert) -> Bool

@@ -60,8 +60,9 @@ extension Lane {
     pending.subjects.first { $0.isHot && $0.isFresh }?.content.zone
   }
 
-  /// The hot zone in whose smear a late lane gets a new slot. `nil` means that the lane is not
-  /// late, was sent back before, or has something to tell that is not hot.
+  /// The hot zone in whose smear a late lane gets a new slot. `nil` means that the lane gets none:
+  /// it is not late, already got a new slot for being late, must repeat what the courier told, or
+  /// has something to tell that is not hot.
   package func lateZone(at now: Instant) -> ZoneID? {
     guard slot > .zero, slot + WakePacer.lateAfter <= now, !isSentBack, !isFallbackDue(at: now),
       pending.subjects.allSatisfy({ $0.isHot || !$0.isFresh })

@@ -61,7 +61,8 @@ extension Lane {
 }
 
 extension Lane.State {
-  /// What a lane has to tell, in the detail on which the lane's state depends.
+  /// Whether a lane has anything to tell or only waits for an acknowledgement. The lane's state
+  /// depends on this.
   enum Waiting {
     case nothing
     /// Everything is told, and something is not acknowledged.
@@ -93,8 +94,8 @@ extension Lane.State {
 
   /// A notification has begun to pend. The window begins, or is extended up to `windowMax`.
   ///
-  /// - Parameter isFirstOpen: everything that was due waits for the lane's slot, and this
-  ///   notification does not. So the notification begins a window, as in an idle lane.
+  /// - Parameter isFirstOpen: whether everything that was due waits for the lane's slot, and this
+  ///   notification does not. Such a notification begins a window, as in an idle lane.
   mutating func matched(at now: Instant, isFirstOpen: Bool, _ policy: WakePolicy) {
     switch consume self {
     case .idle, .watching:

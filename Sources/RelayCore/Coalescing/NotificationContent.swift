@@ -49,8 +49,8 @@ package struct Match: Hashable, Sendable {
   /// The key of the alert that a person is shown; each key has a push of its own. `nil` means that
   /// the match wakes the device in the background.
   package var alert: AlertKey?
-  /// Whether the push must run the app. An alert does so only if its subscription asks for
-  /// content-available.
+  /// Whether the push must run the app. The push of an alert runs the app only if the alert's
+  /// subscription asks for content-available.
   package var runsApp: Bool
   /// The alert's appearance, if the subscription cannot give it when the alert is shown.
   package var look: NotificationInfo?

@@ -53,7 +53,7 @@ extension Partition {
   }
 
   /// Adds the slot that a lane got before a restart to the smear of the lane's hot zone. The next
-  /// free slot of the smear is then no earlier.
+  /// free slot of the smear is then not before the added slot.
   mutating func recoverSlot(of device: Int) {
     let lane = devices[device].lane
     guard let zone = lane.hotZone else { return }

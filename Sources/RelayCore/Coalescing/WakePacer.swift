@@ -37,8 +37,8 @@ package struct WakePacer: Hashable, Sendable {
 
   package struct Slot: Hashable, Sendable {
     package var at: Instant
-    /// Whether the slots had reached `longest`, so that this slot begins another sequence of slots
-    /// beside the earlier sequence.
+    /// Whether the next free slot was later than `longest` allows, so that this slot begins another
+    /// sequence of slots beside the earlier sequence.
     package var isHurried: Bool
   }
 
@@ -78,7 +78,7 @@ package struct WakePacer: Hashable, Sendable {
     return Slot(at: Instant(milliseconds: (slot + 999) / 1_000), isHurried: isHurried)
   }
 
-  /// Adds a slot that was assigned before a restart. The next free slot is then no earlier.
+  /// Adds a slot that was assigned before a restart. The next free slot is then not before `slot`.
   package mutating func recovered(_ slot: Instant) {
     next = max(next, slot.milliseconds * 1_000)
   }

@@ -28,7 +28,7 @@ struct WakePacers: Sendable {
   }
 
   /// Adds a slot that was assigned before a restart to the zone's smear. The next free slot of the
-  /// smear is then no earlier.
+  /// smear is then not before `slot`.
   mutating func recovered(_ slot: Instant, of zone: ZoneKey) {
     pacers[zone, default: WakePacer(in: id)].recovered(slot)
   }

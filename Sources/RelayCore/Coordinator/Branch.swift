@@ -6,8 +6,8 @@ package enum Branch: UInt8, CaseIterable, Sendable {
   case commitFull
   /// A single request was larger than the bound of a commit, and was not divided.
   case requestKeptWhole
-  /// Facts of callers that had had their turn waited for a cut, because a reader waited for the
-  /// cut's fold.
+  /// A fold was awaited, so further facts of callers that had used up their turn waited for the
+  /// cut of that fold.
   case commitHeldForReader
   case commitRefused
   case commitRepeated
@@ -32,7 +32,7 @@ package enum Branch: UInt8, CaseIterable, Sendable {
   // Branches of stepping.
   /// The turn ended before all durable facts were stepped.
   case turnEnded
-  /// The next cut was full, so durable facts waited for it.
+  /// The next cut was full, so durable facts waited until that cut was taken.
   case steppingHeldForCut
 
   // Branches of messages and of wide changes.

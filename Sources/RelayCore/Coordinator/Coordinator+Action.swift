@@ -51,13 +51,13 @@ extension Coordinator {
   package enum Failure: Hashable, Sendable {
     case append
     case fold
-    /// The store accepts a fact that the relay itself made neither whole nor without values.
+    /// The store will never accept a fact that the relay itself made, even without its values.
     case fact
   }
 
   /// An event for operators. A day without faults has hardly any.
   package enum Event: Sendable {
-    /// The relay found the wall clock far ahead, or this state has ended.
+    /// The wall clock is in doubt from now on, or is no longer in doubt.
     case clock(RelayClock.Reading)
     /// A provider's answer that names a fault.
     case answered(PushAttempt, Verdict)

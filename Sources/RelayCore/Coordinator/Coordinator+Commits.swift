@@ -5,9 +5,9 @@ extension Coordinator {
     actions.append(.append(entries))
   }
 
-  /// How many facts may be journalled before the next cut, each counted as one entry. While the
-  /// store refuses folds there is no bound: no cut is near, and facts that only need the journal
-  /// continue.
+  /// How many facts may be journalled before the next cut, each counted as one entry. There is no
+  /// bound while nothing waits for a fold. There is none either while the store refuses folds: no
+  /// cut is near then, and facts that only need the journal continue.
   private var roomInCut: Int {
     isFoldAwaited && counters.storeTrouble == nil
       ? settings.work.entriesForReader - relay.uncutEntries - stepping.count : .max

@@ -51,7 +51,7 @@ extension Coordinator {
 
   private mutating func push(_ attempt: PushAttempt) {
     if !pushes.add(attempt) {
-      // The route's lanes wait in the route until a reload adds the route again.
+      // The route's lanes wait until a reload adds the route again.
       reach(.pushWithoutSender)
       relay.withdraw(attempt.route)
     }

@@ -186,8 +186,8 @@ package struct Coordinator: ~Copyable {
   }
 
   /// Takes the last cut, while nothing is under way; the coordinator does nothing after this cut.
-  /// The next start takes from the cut the time and which wake numbers were used, without an
-  /// estimate. Without the last cut, the next start is like a start after a crash.
+  /// This cut tells the next start the exact time of the stop and which wake numbers were used.
+  /// Without the last cut, the next start is like a start after a crash.
   ///
   /// - Returns: the cut for the last fold; `nil` means that facts wait to be stepped, or that a
   ///   fold failed.

@@ -1,11 +1,11 @@
-/// Which partitions a cut leaves out while a reader waits. Every other cut leaves out partitions
-/// that have much to fold, so a reader in another partition waits for one large fold, and not for
-/// two.
+/// Which partitions a cut leaves out while something waits for a fold. A partition with much to
+/// fold is left out for that reason from at most every second cut. So a reader in another partition
+/// waits for one large fold, and not for two.
 struct CutTurns: Sendable {
   private(set) var leftOut: Set<PartitionID> = []
 
-  /// Leaves out torn partitions, and large ones that the last cut did not leave out. If that cut
-  /// would be empty, only torn partitions are left out.
+  /// Leaves out torn partitions, and large ones that the last cut did not leave out. If the new cut
+  /// would then be empty, only torn partitions are left out.
   ///
   /// - Parameters:
   ///   - large: partitions with at least `WorkBounds.entriesOfLarge` new entries.

@@ -3,7 +3,8 @@ import DequeModule
 /// A queue in which submitters take turns: a submitter with many items delays another submitter by
 /// at most one turn. Each submitter's items keep their order.
 struct FairQueue<Item: Sendable>: Sendable {
-  /// The most that one turn takes, unless the first item alone is larger.
+  /// A number of facts and bytes. The defaults are the most that one turn takes, unless its first
+  /// item alone is larger.
   struct Size: Hashable, Sendable {
     var facts = 256
     var bytes = 256 << 10

@@ -17,14 +17,14 @@ struct PendingAnswers: Sendable {
 
   private var open: [Waiting] = []
   private var inCut: [Waiting] = []
-  /// For each fact, how many targets of its messages and recalled pushes it still waits for, and
-  /// the answers that are due after that.
+  /// For each fact, how many things it still waits for, and the answers that are due after that. A
+  /// fact waits for each target of its messages and for each push that it recalled.
   private var forwards: [FactPlace: (left: Int, due: [Due])] = [:]
   /// For each partition, the facts in `forwards`, and some that were removed from `forwards` since.
   /// All messages of facts before the first one that is still in `forwards` were delivered.
   private var undelivered: [PartitionID: Heap<Ordinal>] = [:]
-  /// Folded facts that wait until everything that their partition forwarded before is delivered; in
-  /// order of ordinals.
+  /// Folded facts in order of ordinals. Each waits until `forwards` holds neither that fact nor an
+  /// earlier fact of its partition.
   private var late: [PartitionID: Deque<Waiting>] = [:]
 
   /// The facts of requests whose answers wait for a fold.
@@ -77,7 +77,7 @@ struct PendingAnswers: Sendable {
     return due
   }
 
-  /// Takes the answers for which everything was delivered that their partition forwarded before.
+  /// Takes the answers in `late` that need not wait any longer.
   /// Each fact enters the heap once and leaves it once, so the cost is proportional to the number
   /// of facts.
   private mutating func caughtUp(_ partition: PartitionID) -> [Due] {
