@@ -1,7 +1,8 @@
 import RelayStore
 import Synchronization
 
-/// Prints the progress of a backup: the start, every further tenth and the check of each file.
+/// Prints the progress of a backup. For each file: that its copy begins, each further tenth of its
+/// bytes, and that it is checked.
 final class BackupProgress: Sendable {
   private let console: Console
   private let told = Mutex<(file: String, tenths: Int64)>(("", -1))

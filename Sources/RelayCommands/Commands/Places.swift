@@ -122,8 +122,8 @@ extension SettingsReading {
     }
   }
 
-  /// The problem of a path that names no directory but another file; nil if a directory or nothing
-  /// exists there.
+  /// The problem of a path that names a file of another kind than a directory; nil if a directory
+  /// or nothing exists there.
   private static func obstacle(at directory: String, key: String) -> Problem? {
     guard Settings.isDirectory(directory) == false else { return nil }
     return Problem(

@@ -57,7 +57,7 @@ package struct Lane: Hashable, Sendable {
   /// The lane that a row of the tables describes. What was in flight before the start is due again.
   ///
   /// - Parameters:
-  ///   - since: the last fold's time. What pends is at least as old.
+  ///   - since: the last fold's time. Everything that pends began to pend before that fold.
   ///   - isExact: whether the daemon stopped cleanly before, so that no wake number is skipped.
   package init(
     _ record: LaneRecord, folded: Ordinal, since: Instant? = nil, isExact: Bool = false

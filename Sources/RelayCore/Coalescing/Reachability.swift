@@ -17,7 +17,7 @@ package struct Reachability: Hashable, Sendable {
     /// A poll or stream is open and can take an answer. The number identifies the connection.
     case here(connection: UInt64)
     /// A poll was answered. The relay waits for the device's next poll until this time, and sends
-    /// no push before.
+    /// no push while it waits.
     case between(until: Instant)
   }
 

@@ -4,7 +4,7 @@
 /// each matched lane takes a *slot* in the smear. Before its slot the device must not fetch the
 /// zone, and the relay sends no wake for the zone alone.
 ///
-/// Slots follow each other at one gap. A hash divides the users among the partitions, so each
+/// Slots follow each other at equal gaps. A hash divides the users among the partitions, so each
 /// partition has its share of the users and of the rate, independent of the other partitions. The
 /// slots of the partitions begin at different fractions of the gap, so that all slots together are
 /// evenly spread.

@@ -103,7 +103,7 @@ package struct Coordinator: ~Copyable {
     relay.wake(at: now, into: &effects)
     perform(effects, at: now)
     startSlice()
-    // Journals a tick that `wake` asked for in this turn, and not in the next one.
+    // A tick that `wake` asked for, or a slice, is journalled in this turn, and not in the next.
     startCommit(at: now)
     let next = startFold(at: now)
     // Facts that waited for a cut may be committed now.
