@@ -16,9 +16,9 @@ package struct APNsStandin: Sendable {
   private let board: FaultBoard
   private let control: FaultControl?
 
-  /// Makes or reads the files in the directory, and listens.
+  /// Makes or reads the files in the settings' directory, and listens.
   ///
-  /// - Throws: ``StandinError`` with the item and the remedy.
+  /// - Throws: ``StandinError``, which names what failed and a remedy.
   package init(_ settings: StandinSettings) async throws(StandinError) {
     try settings.validate()
     let files = StandinFiles(directory: settings.directory)

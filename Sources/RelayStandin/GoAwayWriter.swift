@@ -3,10 +3,10 @@ import NIOHTTP2
 
 /// Writes GOAWAY below NIO's HTTP/2 handler, between two of that handler's frames.
 ///
-/// NIO's own GOAWAY makes NIO drop the streams above the last one at once. A DATA frame of a
-/// dropped stream that is still on its way is then a connection error, which ends the streams that
-/// the GOAWAY promises to answer. With this writer NIO keeps the streams above the last one, and
-/// the stand-in does not answer them.
+/// A GOAWAY names the last stream that is answered. If NIO itself sends the GOAWAY, NIO drops all
+/// higher streams at once. A DATA frame of a dropped stream that is still on its way is then a
+/// connection error, which ends the streams that the GOAWAY promises to answer. With this writer
+/// NIO keeps the higher streams, and the stand-in does not answer them.
 final class GoAwayWriter: ChannelOutboundHandler {
   typealias OutboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer

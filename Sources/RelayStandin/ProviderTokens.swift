@@ -5,8 +5,8 @@ import Foundation
 ///
 /// A token is valid for an hour from its `iat`. A team whose new token has an `iat` less than 20
 /// minutes after the `iat` of its last token gets TooManyProviderTokenUpdates, and may continue
-/// with the last token. A token with the same `iat` and another text is no update: every ES256
-/// signature of the same claims differs, and several connections may sign their own token.
+/// with the last token. A token with the last token's `iat` and another text is no update: every
+/// ES256 signature of the same claims differs, and several connections may sign their own token.
 struct ProviderTokens: Sendable {
   private let key: P256.Signing.PublicKey
   private var verified: [String: Claims] = [:]

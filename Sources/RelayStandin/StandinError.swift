@@ -7,7 +7,7 @@ package struct StandinError: Error, CustomStringConvertible, Sendable {
 
     /// A setting is out of its range, or the text of a fault cannot be read.
     package static let badSetting = Code("standin_bad_setting")
-    /// A file of the directory could not be made, read or written.
+    /// A file of the stand-in's directory could not be made, read or written.
     package static let files = Code("standin_files")
     /// A key or a certificate could not be made, or could not be read from its file.
     package static let keys = Code("standin_keys")

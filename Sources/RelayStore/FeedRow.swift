@@ -24,8 +24,8 @@ struct FeedRow: Equatable {
       count: statement.number(5), present: statement.number(6))
   }
 
-  /// The state of a feed that has no row: it is empty, and a forced expiry also expires its older
-  /// tokens.
+  /// The state of a feed that has no row: the feed is empty, and its floor is that of the forced
+  /// expiries that apply to the feed.
   static func unwritten(_ key: FeedKey, in database: GRDB.Database) throws -> FeedState {
     FeedState(floor: try ExpiryTable(database: database).floor(of: key))
   }

@@ -117,7 +117,7 @@ final class JournalFile: Sendable {
     }
   }
 
-  /// Waits until every append that began before has ended.
+  /// Waits until every append that began before this call has ended.
   func barrier() async {
     _ = await onQueue { _ in Result<Void, StoreError>.success(()) }
   }

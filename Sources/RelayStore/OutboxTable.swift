@@ -3,8 +3,9 @@ import GRDB
 import RelayCore
 import RelayEngine
 
-/// One partition's messages to others, within one fold. A message is one row however many targets
-/// it has: a record's values may be large, and a public change concerns up to 64 partitions.
+/// The messages that one partition sends, within one fold. A message is one row however many
+/// targets it has: a record's values may be large, and a public change concerns up to 64
+/// partitions.
 struct OutboxTable {
   let database: GRDB.Database
   let source: PartitionID

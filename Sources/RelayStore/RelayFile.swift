@@ -44,8 +44,9 @@ final class RelayFile: Sendable {
 
   deinit { readers.shutdownGracefully { _ in } }
 
-  /// Runs one write transaction on the calling thread, which waits while others write. Call it only
-  /// on threads that do nothing else. A change of threads would mean waiting for a core twice.
+  /// Runs one write transaction on the calling thread, which waits while another thread writes.
+  /// Call this only on threads that do nothing else. If another thread ran the transaction, the
+  /// caller would wait for a core twice.
   func writeHere<Value>(
     _ body: (GRDB.Database) throws -> Value
   ) -> Result<Value, StoreError> {

@@ -104,7 +104,7 @@ enum DeviceReader {
     in database: GRDB.Database
   ) throws -> [DeviceRow] {
     let prefix = StoreKey(scope: scope, user: user)
-    // The key of a device is longer than the prefix.
+    // Without a client, begin at the prefix: the user's devices have longer keys, which follow it.
     let last = client.map { StoreKey(DeviceKey(scope: scope, user: user, client: $0)) } ?? prefix
     return try rows(
       in: database, where: "key > ? AND key < ? ORDER BY key LIMIT ?",

@@ -49,8 +49,8 @@ extension SQLiteStore {
     }
   }
 
-  /// The nearly full feeds at the start. A listed feed that is not nearly full costs only one look
-  /// at its row.
+  /// The nearly full feeds at the start. The result may also contain feeds that are not nearly
+  /// full: such a feed costs only one look at its row.
   static func nearlyFull(_ database: GRDB.Database, _ limits: Limits) throws -> Set<Data> {
     let least = min(limits.recordsPerZone, limits.zonesPerUser) - limits.nearlyFull
     let (index, term) =

@@ -43,8 +43,8 @@ struct Trim {
 
   /// Removes rows at or below their feed's `cleared`. Readers cannot see them, so no floor changes.
   ///
-  /// - Returns: the number of removed rows, plus one for each feed without any, because the look
-  ///   costs work too.
+  /// - Returns: the number of removed rows, plus one for each feed without such rows, because the
+  ///   search in that feed costs work too.
   func cleared(limit: Int) throws -> Int {
     var spent = 0
     let feeds = try Row.fetchAll(

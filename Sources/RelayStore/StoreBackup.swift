@@ -95,7 +95,7 @@ package struct StoreBackup {
     }
   }
 
-  /// Ends the snapshots; nothing was written in these transactions.
+  /// Ends the snapshots. Each snapshot is a transaction that has written nothing.
   private static func release(_ databases: [GRDB.Database]) {
     for database in databases where database.isInsideTransaction {
       // A failed rollback is harmless: closing the connection next ends the transaction too.

@@ -28,7 +28,8 @@ struct StoreFile {
     StoreFile(directory: directory, name: "relay.db", migrations: Schema.relay)
   }
 
-  /// Refuses a file that is not a store's, is damaged or is newer, before changing anything in it.
+  /// Refuses a file that is not a store's, is damaged, or has a newer schema than this version of
+  /// the daemon reads. A refused file is not changed.
   func check(_ settings: StoreSettings) throws(StoreError) {
     let size = try create()
     guard size > 0 else { return }
@@ -65,8 +66,8 @@ struct StoreFile {
     }
   }
 
-  /// Sets `synchronous` to FULL and reads it back. GRDB sets it to NORMAL whenever it opens a file
-  /// in WAL mode, overriding earlier settings; NORMAL would lose acknowledged commits (P1).
+  /// Sets `synchronous` to FULL and reads the setting back. GRDB sets `synchronous` to NORMAL
+  /// whenever it opens a file in WAL mode; NORMAL would lose acknowledged commits (P1).
   func harden(_ database: GRDB.Database, _ settings: StoreSettings) throws {
     try database.execute(sql: "PRAGMA synchronous = FULL")
     try database.execute(sql: "PRAGMA wal_autocheckpoint = \(settings.checkpointPages)")

@@ -27,7 +27,8 @@ final class StoreLock: Sendable {
     }
     let text = "\(getpid())\n"
     let bytes = Array(text.utf8)
-    // A failure is harmless: only the lock matters, and the number only appears in a message.
+    // A failure is harmless: only the lock matters. The process's number in the file is used only
+    // in an error message.
     _ = ftruncate(descriptor, 0) + Int32(pwrite(descriptor, bytes, bytes.count, 0))
     self.descriptor = Mutex(descriptor)
   }

@@ -9,7 +9,8 @@ struct StoreReading {
   let queue: DatabaseQueue
 
   /// - Parameter leavesNothing: if true, the reading makes no `-wal` and `-shm` files where there
-  ///   are none. Then the daemon must not write the file meanwhile, so the read must be short.
+  ///   are none. A file without them is then read correctly only while no daemon writes the file,
+  ///   so the read must be short.
   /// - Returns: nil if the file does not exist or is empty.
   init?(path: String, leavesNothing: Bool) throws(StoreError) {
     self.path = path

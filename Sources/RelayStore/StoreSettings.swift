@@ -10,13 +10,15 @@ package struct StoreSettings: Hashable, Sendable {
   package var readersMax = 8
   /// A file with more bytes is not checked at each start, because `quick_check` reads every page.
   package var checkedBytesMax: Int64 = 1 << 30
-  /// The pages in a write-ahead log at which SQLite copies them into the file; 0 means only at the
-  /// end.
+  /// When a write-ahead log has this many pages, SQLite copies them into the file; 0 means that
+  /// SQLite does not do this by itself.
   package var checkpointPages = 1_000
-  /// The writer truncates a longer write-ahead log as soon as no reader needs it.
+  /// The writer truncates a write-ahead log that is longer than this as soon as no reader needs the
+  /// log.
   package var logBytesMax: Int64 = 64 << 20
-  /// The longest time for which the writer of `relay.db` waits for readers before it truncates such
-  /// a log. Without a wait, readers that follow one another would let the log grow without bound.
+  /// The longest time for which the writer of `relay.db` waits for readers before it truncates a
+  /// log longer than `logBytesMax`. Without a wait, readers that follow one another would let the
+  /// log grow without bound.
   package var logTruncationWait = Span(milliseconds: 20)
   /// The pause after a `logTruncationWait` that failed, so that a reader that stays long hardly
   /// slows folds.

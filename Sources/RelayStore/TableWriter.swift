@@ -147,8 +147,8 @@ struct TableWriter {
     try run("UPDATE partitions SET restored = ? WHERE id = ?", [isProven ? 1 : 0, number])
   }
 
-  /// Keeps the position at which an operator expired all tokens: all clients have begun with new
-  /// tokens since then, so a restore from before this position needs no further report.
+  /// Keeps the position at which an operator expired all tokens. All clients get new tokens after
+  /// that, so a restore before this position needs no further expiry.
   func save(_ expiry: FeedExpiry) throws {
     guard expiry.of == TokenExpiry() else { return }
     try run("UPDATE partitions SET expired = ? WHERE id = ?", [expiry.floor.column, number])

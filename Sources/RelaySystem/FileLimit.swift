@@ -19,7 +19,7 @@ package enum FileLimit {
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
     var raised = limit
     raised.rlim_cur = raised.rlim_max
-    // A sandbox may refuse this; the limit then stays as it was.
+    // A sandbox may refuse the raised limit; the limit then stays as it was.
     if setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &raised) == 0 { limit = raised }
     return Int(clamping: limit.rlim_cur)
   }

@@ -6,7 +6,7 @@ import Synchronization
 
 /// Reports the daemon's state to systemd; does nothing where no systemd listens.
 ///
-/// `NOTIFY_SOCKET` and `WATCHDOG_USEC` decide at its creation whether the notifier sends messages
+/// When the notifier is made, `NOTIFY_SOCKET` and `WATCHDOG_USEC` decide whether it sends messages
 /// and beats. Every call is safe from any thread. A message that systemd does not take is not
 /// repeated: the next message carries the newer state, and the watchdog acts on missing beats.
 package final class SystemdNotifier: ServiceNotifier {

@@ -3,8 +3,8 @@ package enum Base64 {
   /// The bytes as text in the standard alphabet with padding, which is the form of change tokens.
   package static func text(_ bytes: [UInt8]) -> String { text(bytes, standard, isPadded: true) }
 
-  /// The bytes as text in the URL-safe alphabet without padding, which is the form of markers and
-  /// of tokens in URLs.
+  /// The bytes as text in the URL-safe alphabet without padding, which is the form of
+  /// continuation markers and of tokens in URLs.
   package static func urlText(_ bytes: [UInt8]) -> String { text(bytes, url, isPadded: false) }
 
   /// Reads a text in either alphabet, with or without padding. Returns nil for any other text,

@@ -34,7 +34,7 @@ struct BenchOptions: ParsableArguments {
 
   var daemonPath: String {
     if let daemon { return daemon }
-    // On Linux this link names the running program. The first argument may be a bare name.
+    // On Linux this link names the running program. `argv[0]` may lack the directory.
     return URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
       .deletingLastPathComponent().appendingPathComponent("zonerelay").path
   }

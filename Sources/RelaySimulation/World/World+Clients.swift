@@ -46,7 +46,8 @@ extension World {
       index)
   }
 
-  /// Marks some of the user's notifications as read: newer or older ones, read before or not.
+  /// Marks up to three of the notifications that the client holds as read. Some of them may already
+  /// be read.
   private func markRead(_ index: Int) {
     let user = clients[index].user
     let feed = FeedKey(scope: World.scope, kind: .notifications(user))

@@ -62,7 +62,7 @@ extension World {
   /// Draws a wall clock that is far off for some starts of the daemon. The clock is corrected
   /// within half an hour.
   func drawClock() {
-    // The relay trusts the first clock while the store holds no time yet.
+    // While the store holds no time, the relay would trust a wrong clock.
     guard store.latest > .zero, !faults.isOver, producers.loadDraw.permille(plan.wrongClocks) else {
       return setClock()
     }

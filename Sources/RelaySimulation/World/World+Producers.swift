@@ -30,7 +30,7 @@ extension World {
       for change in changes { producers.requests[change.fingerprint] = operation }
     }
     if isNumbered, producers.numberDraw.permille(plan.numbersLost) {
-      // The sender lost the change, so no client waits for its answer.
+      // The sender has lost the request, so the run need not wait for an answer to the request.
       operations[operation].isAnswered = true
       return
     }

@@ -89,8 +89,8 @@ final class World {
     at(Span(milliseconds: Int64(draw.below(Int(most))) + 1), event)
   }
 
-  /// The most durable facts of a history, many times as many as the busiest world has. A history
-  /// whose relay never comes to rest ends at this number, and `checkTheEnd` reports it.
+  /// The largest number of durable facts in a history: many times the number of the busiest world.
+  /// A history whose relay never comes to rest ends at this number, and `checkTheEnd` reports this.
   private static let historyMax = 1_000_000
 
   /// Runs the whole history.
@@ -123,8 +123,8 @@ final class World {
     return max(World.start + plan.unkind, durable.lastWork) + rest + .minutes(30)
   }
 
-  /// True if no work is on its way to the store and no caller waits for an answer. Later wakes of
-  /// silent devices do not count, because they never end.
+  /// True if no work is on its way to the store and no caller waits for an answer. Wakes that the
+  /// relay repeats for silent devices do not count, because these wakes never end.
   private var isAtRest: Bool {
     guard let daemon else { return false }
     return daemon.isAtRest && operations.allSatisfy(\.isAnswered)

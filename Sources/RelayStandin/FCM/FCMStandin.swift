@@ -14,10 +14,10 @@ package struct FCMStandin: Sendable {
   private let server: FakeHTTPServer
   private let provider: FakeFCM
 
-  /// Makes or reads the files in the directory, and listens.
+  /// Makes or reads the files in `directory`, and listens.
   ///
   /// - Parameter control: the path of a Unix socket where faults are changed; nil means no socket.
-  /// - Throws: ``StandinError`` with the item and the remedy.
+  /// - Throws: ``StandinError``, which names what failed and a remedy.
   package init(
     host: String = "127.0.0.1", port: Int = 0, directory: String, control: String? = nil
   ) async throws(StandinError) {

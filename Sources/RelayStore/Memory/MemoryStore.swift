@@ -38,7 +38,8 @@ package final class MemoryStore: Store {
     state.withLock { $0.faults[call, default: []] += faults }
   }
 
-  /// From now on `rule` checks each group; the store refuses the group with the error it returns.
+  /// From now on `rule` checks each group. If `rule` returns an error, the store refuses the group
+  /// with this error.
   package func refuse(_ rule: @escaping @Sendable ([JournalEntry]) -> StoreError?) {
     state.withLock { $0.refusal = rule }
   }
@@ -56,7 +57,7 @@ package final class MemoryStore: Store {
     }
   }
 
-  /// - Parameter place: how many of all the wanted entries were read before.
+  /// - Parameter place: how many of the entries beyond the cursors earlier calls have read.
   package func journal(
     after place: JournalPlace?, beyond cursors: [PartitionID: Ordinal], limit: Int
   ) async throws(StoreError) -> JournalPart {

@@ -67,7 +67,7 @@ package struct JSONCursor: Sendable {
     }
   }
 
-  /// A whole number in 64 bits. `42.0` and `4.2e1` are whole as well.
+  /// A whole number in 64 bits. `42.0` and `4.2e1` count as whole numbers.
   package func integer() throws(JSONProblem) -> Int64 {
     guard node.kind == .number else { throw mismatch("a whole number") }
     if let number = plainInteger() { return number }

@@ -124,7 +124,7 @@ struct AbuseBench {
   /// Waits until all accepted changes are folded and delivered to the feeds, and the store stops
   /// growing.
   ///
-  /// - Returns: the seconds of the wait; nil if `patience` is over before.
+  /// - Returns: the seconds of the wait; nil if the wait would take longer than `patience`.
   private func settle(_ daemon: MeasuredDaemon) async throws -> Double? {
     let begin = ContinuousClock.now
     var last = -1

@@ -12,7 +12,8 @@ struct AbuseBounds {
   var calmRestartSeconds = 0.0
   static let spareFiles = 16
 
-  /// Bounds for a debug build on a machine that runs other programs too: only the times are wider.
+  /// Bounds for a debug build on a machine that runs other programs too. Only the bounds on times
+  /// are wider than the default ones.
   static var wide: AbuseBounds {
     var bounds = AbuseBounds()
     bounds.calmMilliseconds = 3_000

@@ -2,7 +2,8 @@ import Foundation
 
 /// The results of one phase.
 struct AbusePhase {
-  /// Answers to well-behaved users that take longer are counted in `slow`, by the kind of request.
+  /// Answers to well-behaved users that take longer than this are counted in `slow`, by the kind of
+  /// request.
   static let slowMilliseconds: Int64 = 500
 
   let name: String

@@ -54,7 +54,7 @@ struct HostileTurn {
   /// - Returns: false if there was no answer.
   func call(_ request: [UInt8], on connection: HostileConnection) -> Bool {
     answers.count(.sent, of: name)
-    // A daemon that closes early has answered before, so a failed write does not matter.
+    // A failed write does not matter: the daemon may have answered before it closed the connection.
     _ = connection.send(request)
     guard let answer = connection.answer() else {
       answers.count(.unanswered, of: name)

@@ -16,7 +16,8 @@ struct CourierBench {
   /// - Parameters:
   ///   - idle: seconds before each change. After 55 s the daemon answers a poll empty, and the
   ///     device polls again.
-  ///   - tables: the number of open-file tables that share the polls, here and in the daemon.
+  ///   - tables: the number of open-file tables that share the polls, in the bench and likewise in
+  ///     the daemon.
   init(_ bench: Workbench, polls count: Int, areStreams: Bool, idle: Int, tables: Int) {
     self.areStreams = areStreams
     self.tables = tables
@@ -27,7 +28,8 @@ struct CourierBench {
 
   private var kind: String { areStreams ? "streams" : "polls" }
 
-  /// Open files of a table besides its connections, and room for the difference between two tables.
+  /// How many files of each table are not for polls: other open files, and a margin because the
+  /// tables do not get exactly equal numbers of polls.
   private static let spare = 500
 
   /// One change that reached all devices.

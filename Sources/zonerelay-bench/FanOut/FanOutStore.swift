@@ -4,7 +4,7 @@ import RelayEngine
 import RelayStore
 
 /// A store whose users all subscribe to articles in the public database. The bench writes the store
-/// by `Store.fold`, because HTTP would take hours, and reads the store back by its own pages.
+/// by `Store.fold`, because HTTP would take hours, and reads the feeds back by `Store.page`.
 struct FanOutStore {
   private let directory: URL
   private let subscribers: Int
@@ -68,8 +68,8 @@ struct FanOutStore {
     var excess = 0
   }
 
-  /// Counts where the subscribers' notifications feeds do not hold exactly `records`. The daemon
-  /// must have stopped.
+  /// Compares the subscribers' notifications feeds with `records`, and counts the differences. The
+  /// daemon must have stopped.
   func census(of records: [String]) async throws -> StoreCounts {
     let store = try SQLiteStore(StoreSettings(directory: directory.path))
     let share = (subscribers + Self.readers - 1) / Self.readers

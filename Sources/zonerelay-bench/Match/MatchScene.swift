@@ -1,7 +1,7 @@
 import RelayCore
 
 /// One partition with many public query subscriptions to one record type. Each subscription belongs
-/// to another user and has an equality filter; four subscriptions share each value.
+/// to a different user and has an equality filter; four subscriptions ask for the same value.
 struct MatchScene {
   static let scope = Scope(container: "iCloud.com.example.notes", environment: .development)
   static let askingEach = 4
