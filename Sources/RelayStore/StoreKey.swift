@@ -8,7 +8,8 @@ import Foundation
 struct StoreKey: Hashable {
   private(set) var bytes: [UInt8] = []
 
-  /// Appends a text ended by two zero bytes; a zero byte inside the text is followed by a one.
+  /// Appends a text and two zero bytes, which end it. After each zero byte inside the text comes a
+  /// byte of value 1.
   mutating func text(_ value: String) {
     for byte in value.utf8 {
       bytes.append(byte)

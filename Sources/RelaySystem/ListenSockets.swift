@@ -14,7 +14,7 @@ package struct ListenSockets: Equatable, Sendable {
   ///
   /// Call it once, before other threads run, because the call changes the environment.
   ///
-  /// - Throws: ``SystemError`` if systemd's variables or sockets are not valid.
+  /// - Throws: ``SystemError`` if `LISTEN_FDS` or the sockets are not valid.
   package static func inherited() throws(SystemError) -> ListenSockets {
     var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
     let count = sd_listen_fds_with_names(1, &names)

@@ -5,7 +5,7 @@ package struct SystemError: Error, CustomStringConvertible, Sendable {
     package let name: String
     private init(_ name: String) { self.name = name }
 
-    /// The sockets that systemd announced are missing or cannot be told apart.
+    /// The sockets of systemd cannot be taken, or one has a name that the daemon does not serve.
     package static let listenSockets = Code("system_listen_sockets")
   }
 

@@ -128,8 +128,8 @@ extension World {
       let database = World.database(of: zone, for: clients[index].user)
       daemon?.add(.acknowledged(.zone(zone, database, position), key))
       let ref = PushText.ZoneRef(zone: zone, database: database)
-      // An owner's partition is the zone's own, so the position is valid there. A participant's
-      // partition has other ordinals.
+      // An owner and the zone have the same home, so the position is valid in that partition. A
+      // participant's partition has other ordinals.
       let stepped = daemon?.stepped(in: .home(of: key.user, in: key.scope)) ?? .zero
       observer.acknowledged(ref, key, before: database == .private ? position.ordinal : stepped)
     case .database: break
