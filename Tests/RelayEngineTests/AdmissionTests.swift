@@ -4,7 +4,7 @@ import Testing
 
 @testable import RelayEngine
 
-/// The messages of a change to other users are bounded before the change is journalled.
+/// A change without room for its messages to other users is refused before it is journalled.
 @Suite(.timeLimit(.minutes(1))) struct AdmissionTests {
   private static func subscription(of user: UserID) -> Fact {
     let subscription = Subscription(

@@ -21,7 +21,7 @@ import Testing
     return settings
   }
 
-  /// A lane that rests until the old budget opens is evaluated again.
+  /// A reload evaluates a lane again that waits because the old budget is spent.
   @Test(.timeLimit(.minutes(1)))
   func `a larger budget holds at once, also for lanes that already wait`() async throws {
     let world = World { $0.policy.background.max = 1 }
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  /// The same state as after a restart with fewer routes than the stored devices have.
+  /// One stored device has no route in the engine, as after a restart with fewer routes.
   @Test(.timeLimit(.minutes(1)))
   func `a route without a provider waits and is healthy, until it is configured`() async throws {
     let world = World { $0.policy.retryFirst = Span(milliseconds: 10) }

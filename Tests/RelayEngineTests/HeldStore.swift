@@ -4,8 +4,8 @@ import Synchronization
 
 @testable import RelayEngine
 
-/// A store whose calls of one kind can be held. It counts readings of its journal and records what
-/// folds bring and trims remove.
+/// A store whose calls of one kind can be held. It counts the readings of its journal, and records
+/// the partitions of each fold and the result of each trim.
 final class HeldStore: Store {
   private struct State {
     var held: MemoryStore.Call?

@@ -60,7 +60,7 @@ import Testing
     #expect(inbox.offer(submission(bytes: 9_999)) == nil)
   }
 
-  /// A submission larger than the bound is accepted when nothing else is there.
+  /// An empty inbox accepts a submission larger than the bound.
   @Test func `an empty inbox accepts one submission above the byte limit`() {
     let inbox = Inbox(factsMax: 1_000, bytesMax: 1_000)
     inbox.begin()
@@ -71,8 +71,8 @@ import Testing
     #expect(inbox.offer(submission(1)) == nil)
   }
 
-  /// A submission larger than the bound is accepted when nothing else is there: no submission is
-  /// refused for ever.
+  /// An empty inbox accepts a submission larger than the bound, so no submission is refused for
+  /// ever.
   @Test func `an empty inbox accepts one submission above the change limit`() {
     let inbox = Inbox(factsMax: 10)
     inbox.begin()
@@ -95,7 +95,7 @@ import Testing
     DeviceKey(scope: World.scope, user: UserID("_a"), client: World.client(number))
   }
 
-  /// A device whose connection has closed unheard would count as connected.
+  /// If the inbox refused the end of a connection, the device would still count as connected.
   @Test func `the inbox refuses connections that open, and never one that closes`() async {
     let inbox = Inbox(factsMax: 10, connectionsMax: 1)
     let taken = (1...UInt64(3)).map { inbox.offer(.connected(device($0), $0, after: nil)) }
@@ -108,7 +108,7 @@ import Testing
     #expect(inbox.offer(.connected(device(3), 3, after: nil)))
   }
 
-  /// The loop does not run, so everything waits.
+  /// The loop does not run, so all inputs wait in the inbox.
   @Test(arguments: [(connections: 1, taken: 2), (2, 4)])
   func `all the courier's connections may be replaced at once`(connections: Int, taken: Int) {
     let engine = World { $0.limits.courierConnections = connections }.engine

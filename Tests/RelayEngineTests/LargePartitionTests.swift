@@ -4,7 +4,7 @@ import Testing
 @testable import RelayCore
 @testable import RelayEngine
 
-/// While readers wait, every other cut leaves out the partitions that have much to fold.
+/// While readers wait, every second cut leaves out the partitions that have much to fold.
 @Suite(.timeLimit(.minutes(1))) struct LargePartitionTests {
   /// Earlier, a reader waited for two folds, each with a thousand records of another partition.
   @Test(

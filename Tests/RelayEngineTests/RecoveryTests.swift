@@ -101,13 +101,14 @@ import Testing
     }
   }
 
-  /// Waits until the engine is no longer only recovering, and returns why it is not ready.
+  /// Waits until the readiness is no longer `recovering`, and returns why the engine is not ready.
   private static func reasons(of engine: Engine) async throws -> [String] {
     while engine.readiness == .recovering { await Task.yield() }
     return engine.readiness.reasons
   }
 
-  /// When another service fails, the loop's task is cancelled, and the loop ends without a stop.
+  /// When another service fails, the loop's task is cancelled, and the loop ends, though nothing
+  /// calls `stop`.
   @Test func `a cancelled engine ends and loses no accepted change`() async throws {
     let world = World()
     let zone = ZoneID(name: "Notes", owner: UserID("_a"))

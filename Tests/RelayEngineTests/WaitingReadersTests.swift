@@ -171,8 +171,8 @@ import Testing
     }
   }
 
-  /// Earlier, the bound was checked before the reader counted, and simultaneous readers exceeded
-  /// it.
+  /// Earlier, the bound was checked before the reader was counted, and simultaneous readers
+  /// exceeded the bound.
   @Test func `a reader is counted before its fold is requested`() async {
     let waitingReaders = cut(readersMax: 1)
     let place = place

@@ -92,7 +92,7 @@ import Testing
     #expect(world.store.world.devices { _ in true }.count == 1, "it was taken all the same")
   }
 
-  /// The reader's request has waited before, so the reader brings the earlier deadline of the whole
+  /// The reader's request has waited before, so the reader's deadline is earlier than that of a new
   /// request.
   @Test func `a reader with an earlier deadline is refused earlier`() async throws {
     let (clock, store) = (ShiftedClock(), MemoryStore())

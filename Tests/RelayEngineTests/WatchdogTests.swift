@@ -5,7 +5,7 @@ import Testing
 
 @testable import RelayEngine
 
-/// Only the decision loop beats the watchdog, twice in each of its turns.
+/// Only the decision loop sends beats to the watchdog, two in each of the loop's turns.
 @Suite struct WatchdogTests {
   @Test func `an idle loop still beats the watchdog`() async throws {
     let notifier = CountingSupervisor()
@@ -17,7 +17,7 @@ import Testing
     let (fast, slow) = (CountingSupervisor(every: Span(milliseconds: 20)), CountingSupervisor())
     try await World(notifier: slow).run { _ in
       try await World(notifier: fast).run { _ in
-        // A turn beats twice, so this waits for one whole turn of the slow loop.
+        // A turn sends two beats, so the test waits for one whole turn of the slow loop.
         await slow.beats(slow.count + 2)
         let before = fast.count
         await slow.beats(slow.count + 4)
@@ -44,7 +44,7 @@ import Testing
     #expect(notifier.grace == .minutes(5))
   }
 
-  /// In this test a sender breaks its promise not to block, and holds the loop. The beats of
+  /// In this test a sender blocks, which no sender may do, and so it blocks the loop. The beats of
   /// another loop in the same process measure time.
   @Test func `a blocked loop does not beat while its process runs`() async throws {
     let (stuck, healthy) = (CountingSupervisor(), CountingSupervisor())

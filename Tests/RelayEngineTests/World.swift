@@ -5,7 +5,7 @@ import Synchronization
 
 @testable import RelayEngine
 
-/// A running relay over a store in memory, with a provider that takes everything.
+/// A running relay over a store in memory, with a provider that takes every push.
 struct World {
   static let scope = Scope(container: "iCloud.com.example.notes", environment: .development)
   static let topic = "com.example.notes"
@@ -166,8 +166,8 @@ struct WorkingClock: ClockReader {
   func boot() -> Instant { Instant(milliseconds: elapsed) }
 }
 
-/// Two clocks that run on. Tests can set the wall clock ahead or back, and move both clocks
-/// forward.
+/// A wall clock and a boot clock that run. Tests can set the wall clock ahead or back, and move
+/// both clocks forward.
 final class ShiftedClock: ClockReader {
   private let clock = WorkingClock()
   private let shift = Mutex((wall: Span.zero, boot: Span.zero))

@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  /// The first page of a database's digest, which is not the last.
+  /// The first of several pages of a database's digest.
   private struct Digest {
     var cursor: String
     var sync: String

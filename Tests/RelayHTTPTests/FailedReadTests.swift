@@ -31,7 +31,7 @@ import Testing
       try await Rig.ask(rig.admin, "/metrics").contains("zonerelay_store_reads_failed_total 1"))
   }
 
-  /// Other pages of the file may be undamaged.
+  /// A successful read says nothing about the damaged page, because it may have read other pages.
   @Test func `status still reports damage after a successful read`() async throws {
     let rig = await Rig()
     rig.relay.behave { $0.readFailure = Self.damage }

@@ -97,7 +97,7 @@ import Testing
       try server(rig, on: .inherited([first.fd, second.fd]), $0)
     } _: { _ in
       try await stranger {
-        // The kernel spreads connections over sockets with one port: of 32, each gets some.
+        // Of 32 connections the kernel gives some to each of the sockets that share a port.
         try (0..<32).map { number in
           let socket = try #require(Socket(port: number % 2 == 0 ? first.port : second.port))
           socket.send("GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")

@@ -129,7 +129,7 @@ import Testing
       + #""record":{"recordName":"r","recordType":"T","fields":{\#(fields)}}}}"#
   }
 
-  /// The caller sends both tokens, and the relay compares them with each other.
+  /// The caller sends `syncToken` and `metaSyncToken`, and the relay compares the two texts.
   @Test func `a slow token under both of its names takes no extra CPU time`() async throws {
     let rig = await Rig()
     try await expectAlike { text in

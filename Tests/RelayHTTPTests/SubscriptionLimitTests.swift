@@ -198,7 +198,7 @@ import Testing
     }
   }
 
-  /// The public database has one zone, and a named zone is the query's zone.
+  /// The public database has only one zone, and a query with a `zoneID` has only that zone.
   @Test func `zoneWide false is accepted where the subscription has one zone`() async throws {
     let query = #""subscriptionType":"query","query":{"recordType":"T"},"zoneWide":false"#
     #expect(try await refusal(query, in: "public") == nil)

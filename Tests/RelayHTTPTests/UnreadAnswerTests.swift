@@ -90,8 +90,8 @@ import Testing
     #expect(isWhole(text, Self.large))
   }
 
-  /// The client sends its whole body before it reads. A connection cut in between would lose the
-  /// answer.
+  /// The client sends its whole body before it reads. If the server closed the connection
+  /// meanwhile, the client would lose the answer.
   @Test func `a client refused before its body is read gets the refusal`() async throws {
     let length = 8 * 1_024 * 1_024
     let heard = try await Rig().served { port, _ in

@@ -8,7 +8,8 @@ import Testing
 
 @testable import RelayPush
 
-/// Every sender checks for a take-back before it sends a push and before it sends the push again.
+/// Every sender checks whether a push was taken back, before the sender sends the push and before
+/// the sender sends the push again.
 @Suite(.timeLimit(.minutes(1))) struct TakenBackSenderTests {
   private static func isRecalled(_ verdict: Verdict) -> Bool {
     guard case .later(nil, .recalled, _) = verdict else { return false }

@@ -2,7 +2,8 @@ import RelaySimulation
 import Testing
 
 /// Virtual days of traffic and phones. `zonerelay-simulate season` runs thirty days a seed, and
-/// thousands of seeds, and its report compares rules. These tests run a few seeds for a few days.
+/// thousands of seeds, and its report compares rules for background wakes (`SeasonRule`). These
+/// tests run a few seeds for a few days.
 @Suite struct SeasonTests {
   @Test func `wakes, budgets and the ledger keep their promises in the first seasons`() {
     for seed in UInt64(1)...24 {
@@ -31,7 +32,7 @@ import Testing
     Issue.record("\(mutant) was not caught")
   }
 
-  /// The events of phones and the changes are the same under any rule.
+  /// The events of phones and the changes are the same under every `SeasonRule`.
   @Test func `every rule runs through the same season`() {
     let seasons = [SeasonRule.fixed(3), .signal, .adaptive].map {
       Season.run(seed: 3, shape: .steady, rule: $0, days: 3).figures

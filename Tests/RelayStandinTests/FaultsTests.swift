@@ -114,7 +114,7 @@ import Testing
       let waits = try await client.start(
         "POST", [StandinWorld.path], world.headers(), StandinWorld.background)[0]
       let late = Task { try await world.connect() }
-      // These turns are enough for the loop to read the request, if the fault had no effect.
+      // If the fault had no effect, the stand-in would read the request during these calls.
       for _ in 0..<200 { try await world.standin.set(Faults("blackhole")) }
       #expect(try world.lines().count == 1)
       try await world.standin.set(Faults())

@@ -1,6 +1,6 @@
 import RelayCore
 
-/// Random values from a seed: SplitMix64, so that a failing seed is the same on every machine.
+/// Random values from a seed (SplitMix64), so that a failing seed fails on every machine.
 struct SeededRandom: RandomNumberGenerator {
   private var state: UInt64
 

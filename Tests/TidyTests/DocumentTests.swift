@@ -33,7 +33,8 @@ import Testing
     text.split { !($0.isLetter || $0.isNumber || $0 == "_") }.contains { $0 == key }
   }
 
-  /// Every code that operators, logs or clients can meet is explained on one of two pages.
+  /// docs/troubleshooting.md or docs/http.md explains every code that operators, logs or clients
+  /// can meet.
   @Test func `every error code is documented`() throws {
     let codes = try Self.codes()
     #expect(codes.count > 20)

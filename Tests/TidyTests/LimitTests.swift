@@ -4,14 +4,15 @@ import Testing
 /// Every bound that the pages promise has a test with three values: the bound less one, the bound,
 /// and the bound plus one.
 ///
-/// The test's comment names the bound: with `Limit:` and the key as docs/configuration.md has it
-/// (`Limit: limits.zonesPerUser`), or with `Fixed limit:` and the first column of the row where no
-/// key sets the bound.
+/// The test's comment names the bound. For a bound that a key sets, the comment has `Limit:` and
+/// the key as in docs/configuration.md (`Limit: limits.zonesPerUser`). For any other bound, the
+/// comment has `Fixed limit:` and the first column of the bound's row in docs/configuration.md or
+/// docs/http.md.
 @Suite struct LimitTests {
   private static let page = "docs/configuration.md"
   private static let requests = "docs/http.md"
 
-  /// Keys of `limits`, and of what is trimmed by its age.
+  /// The keys of `limits` and of `retention`.
   private static func keys() throws -> [String] {
     try ["limits", "retention"].flatMap { section in
       try rows(of: "## \(section)", in: page).map { "\(section).\($0[0])" }

@@ -6,7 +6,7 @@ import Testing
 
   /// Larger types, with their present number of properties. None of them may grow.
   private static let larger = [
-    // Lists of values, each with a documented bound or a table.
+    // Each property of these types is a value: a bound, a part of a table, or a seed's choice.
     "Limits": 30, "HTTPLimits": 39, "PartitionCut": 25, "MemoryPartition": 22, "Plan": 62,
   ]
 
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  /// Code in other files calls a lane's methods and sets none of its properties. For a part in one
+  /// Code in other files calls a lane's methods and sets none of its properties. For a type in one
   /// file `private` ensures this; a lane has several files.
   @Test func `a lane's properties are set in its own files only`() throws {
     let assignment = #/\blane(?:\.\w+)+ [-+*]?= /#

@@ -30,7 +30,7 @@ enum SourceTree {
 struct SourceFile {
   let path: String
   let lines: [String]
-  /// What the compiler sees, line for line: texts are empty, and comments are removed.
+  /// `lines` without comments, and with every text between quotation marks empty.
   let code: [String]
 
   init(path: String) throws {

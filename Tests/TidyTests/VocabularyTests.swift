@@ -69,7 +69,7 @@ import Testing
     while start < bytes.count {
       var end = start
       while isUpper(end) { end += 1 }
-      // The last letter in upper case begins the next word.
+      // In `HTTPReady` the last letter of `HTTPR` begins the next word.
       if end - start > 1, isLower(end) {
         end -= 1
       } else {

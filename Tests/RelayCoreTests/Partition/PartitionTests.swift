@@ -55,7 +55,8 @@ import Testing
     #expect(rig.wake().map(\.device.client) == [Sample.client(2)])
   }
 
-  /// Earlier, a wrong credential corrected after three probes left its device unwoken for an hour.
+  /// Earlier, a wrong credential that was corrected after three probes left a device unwoken for an
+  /// hour.
   @Test func `a wake refused because of a wrong credential costs no budget`() {
     var rig = PartitionRig()
     rig.register(1)
@@ -71,7 +72,7 @@ import Testing
     }
   }
 
-  /// P7: a refused attempt costs no budget, so the lane's own pause keeps it from trying for ever.
+  /// P7: a refused attempt costs no budget, so only the lane's pauses bound the lane's attempts.
   @Test(arguments: [Verdict.Blame.route, .unsent])
   func `a lane that is refused repeatedly backs off`(blame: Verdict.Blame) {
     var rig = PartitionRig()

@@ -1,7 +1,7 @@
 import RelayCore
 import Testing
 
-/// The zone that an alert tells stays pending: the alert's own push and later pushes name it.
+/// The zone that an alert tells of stays pending: the alert's own push and later pushes name it.
 @Suite struct QuietAlertTests {
   private static let history = ZoneID(name: "History", owner: Sample.owner)
 

@@ -10,8 +10,8 @@ import Testing
     .lostHistory(feed, since: Sample.position(ordinal))
   }
 
-  /// With a higher floor, each token of a lost life would expire all readers who had just begun
-  /// anew.
+  /// With a higher floor, each token of a lost life would expire the new tokens of all readers who
+  /// had just begun anew.
   @Test func `the floor rises to the end of the lost history and no higher`() {
     var rig = PartitionRig()
     for name in ["a", "b", "c"] { rig.change(.record(.created, name)) }

@@ -157,8 +157,8 @@ import Testing
       world.clock.pass(.minutes(1))
       #expect(try await Self.status(rig, tokens.new) == 200)
       #expect(world.accounts.count == 2)
-      // The old key is no longer in the set, so the cached results of the old key's tokens are gone
-      // as well.
+      // The old key is no longer in the set, so the cached results of the old key's tokens are
+      // gone.
       #expect(try await Self.status(rig, tokens.old) == 401)
       for _ in 1...5 { #expect(try await Self.status(rig, tokens.stranger) == 401) }
       #expect(world.accounts.count == 2)

@@ -60,7 +60,8 @@ import Testing
     #expect(HTTPLimits().answerBytesInFlight == 256 << 20)
   }
 
-  /// Without the reserved half, 32 callers that read nothing would fill the memory for answers.
+  /// Half of the memory for answers is reserved for callers with no other answer. Otherwise 32
+  /// callers that read nothing would fill the memory.
   @Test(arguments: [(bytes: 199, isRefused: false), (200, false), (201, true)])
   func `half of the answer memory is reserved for callers with no other answer`(
     bytes: Int, isRefused: Bool

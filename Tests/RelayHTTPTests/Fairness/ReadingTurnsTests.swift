@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  /// Earlier, eight bodies of one producer were read before the one body of another.
+  /// Earlier, eight bodies of one producer were read before the only body of another producer.
   @Test func `callers with large bodies take turns`() async throws {
     let turns = ReadingTurns(atOnce: 1, largeBytes: 100)
     let (order, reads) = AsyncStream.makeStream(of: String.self)

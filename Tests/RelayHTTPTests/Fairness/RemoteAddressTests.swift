@@ -15,7 +15,7 @@ import Testing
     #expect(try remote("8.8.8.8") == remote("::ffff:8.8.8.8"))
   }
 
-  /// One internet access can use all IPv6 addresses with the same first 64 bits.
+  /// One customer of an internet provider can use all IPv6 addresses with the same first 64 bits.
   @Test func `IPv6 addresses with the same first 64 bits count as one address`() throws {
     #expect(try remote("2a00:1450:1:2::1") == remote("2a00:1450:1:2:ffff::1"))
     #expect(try remote("2a00:1450:1:2::1") != remote("2a00:1450:1:3::1"))

@@ -8,7 +8,8 @@ import Testing
 @Suite struct UnreadBytesTests {
   private static let path = "/database/1/\(Rig.container)/development/private/subscriptions/list"
 
-  /// Saves subscriptions whose texts take six times as many bytes in JSON: about 60 KiB each.
+  /// Saves subscriptions of about 60 KiB of JSON each: each byte of their texts takes six bytes in
+  /// JSON.
   private static func save(_ ids: Range<Int>, in rig: Rig) async throws {
     let text = #"""# + String(repeating: #"\u0001"#, count: 1_024) + #"""#
     let keys = [

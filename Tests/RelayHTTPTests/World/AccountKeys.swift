@@ -32,7 +32,7 @@ enum AccountKey {
     }
   }
 
-  /// The key in the form of a key set.
+  /// The key's JSON, as a key set lists it.
   func shown(id: String?, more: String = "") throws -> String {
     let members: String =
       switch self {

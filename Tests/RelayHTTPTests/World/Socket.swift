@@ -78,8 +78,8 @@ final class Socket: Sendable {
     return poll(&asked, 1, time) > 0
   }
 
-  /// Everything until the server closes or sends nothing for a minute, or up to and with `end`. The
-  /// next call returns the bytes after `end`.
+  /// Returns all bytes up to and including `end`, and the next call returns the bytes after `end`.
+  /// Without `end`, returns all bytes until the server closes or sends nothing for a minute.
   func receive(until end: String? = nil) -> String {
     unread.withLock { unread in
       var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -98,7 +98,7 @@ final class Socket: Sendable {
     }
   }
 
-  /// A listening socket on a port that the kernel chooses, as systemd would pass it.
+  /// A listening socket, as systemd would pass it. For port 0 the kernel chooses the port.
   static func bound(port: Int = 0, isSharing: Bool = false) -> (fd: Int32, port: Int) {
     let fd = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var value: Int32 = isSharing ? 1 : 0

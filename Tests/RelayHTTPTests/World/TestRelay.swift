@@ -29,7 +29,8 @@ final class TestRelay: RelayService, FeedReader {
     var readings: [Reading] = []
     var wakes: [UInt32] = []
     var acknowledging: [DeviceKey] = []
-    /// Courier connections that opened, with the last wake each named, and those that ended.
+    /// Courier connections that opened, each with the last wake that its device named, and courier
+    /// connections that ended (`left`).
     var connected: [(device: DeviceKey, connection: UInt64, after: UInt32?)] = []
     var left: [(connection: UInt64, isExpectedBack: Bool)] = []
     /// The deadlines up to which readers wait for folds.

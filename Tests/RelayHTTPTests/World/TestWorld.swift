@@ -17,8 +17,8 @@ struct TestWorld: ~Copyable {
     for id in PartitionID.all { _ = stored.claim(id, era: 0xe1) }
   }
 
-  /// Replaces the store's eras, so that each earlier token names an era that the store does not
-  /// know.
+  /// Replaces the store's eras, so that each token given so far names an era that the store does
+  /// not know.
   mutating func forgetEras() {
     for index in stored.partitions.indices {
       let eras = stored.partitions[index].eras.all

@@ -3,7 +3,8 @@ import Testing
 
 @testable import RelayPush
 
-/// Only reasons on a list are permanent failures; everything else is retried and counted.
+/// An answer that `APNsVerdicts` does not list is no permanent failure: the relay retries the push
+/// and counts the answer.
 @Suite struct APNsVerdictTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var status: Int
@@ -25,7 +26,7 @@ import Testing
     .later(after: nil, blame, .init(reason))
   }
 
-  /// Every row of Apple's table, and answers that are on no list.
+  /// Every row of Apple's table of answers, and answers that are not in the table.
   static let rows: [Row] =
     [
       Row(200, nil, .delivered, .delivered),

@@ -181,8 +181,8 @@ import Testing
     }
   }
 
-  /// If failures of the other environment counted, twenty such devices would stop the route,
-  /// although the route's own environment works.
+  /// If failures of the other environment counted, twenty devices with tokens of that environment
+  /// would stop the route, although the route's own environment works.
   @Test func `failures of the other environment do not count against the route`() async throws {
     try await Self.run { world in
       for (number, token, reason) in [

@@ -22,8 +22,8 @@ import Testing
     try FileManager.default.removeItem(at: directory)
   }
 
-  /// The next process uses the same token until it is 50 minutes old, and only the file's owner may
-  /// read it.
+  /// The next process uses the same token until the token is 50 minutes old. Only the owner of the
+  /// token's file may read the file.
   @Test func `a restarted process reuses the stored token until it is 50 minutes old`() async throws
   {
     let pem = P256.Signing.PrivateKey().pemRepresentation

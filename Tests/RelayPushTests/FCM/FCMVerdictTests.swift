@@ -36,7 +36,7 @@ import Testing
     .later(after: nil, blame, .init(reason))
   }
 
-  /// Every row of Google's table, and answers that are on no list.
+  /// Every row of Google's table of answers, and answers that are not in the table.
   static let rows: [Row] = [
     Row(200, nil, nil, .delivered, .delivered),
     Row(

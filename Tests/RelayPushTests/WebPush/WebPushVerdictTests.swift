@@ -41,7 +41,8 @@ import Testing
         == .later(after: .seconds(9), .device, .init("status 503")))
   }
 
-  /// A push that was never sent costs the device no budget. A push with an unknown outcome does.
+  /// A push that was never sent costs the device no budget. A push with an unknown outcome costs
+  /// budget.
   @Test(arguments: [
     (WebFailure.Code.unreachable, Verdict.Blame.unsent), (.full, .unsent), (.timeout, .device),
     (.lost, .device), (.stopped, .recalled), (.cutOff, .attempt),

@@ -129,7 +129,7 @@ private final class ScriptedConnection: ChannelInboundHandler {
     context.close(promise: nil)
   }
 
-  /// - Returns: whether the server must hang up.
+  /// - Returns: whether the server must close the connection.
   private func handle(_ frame: Frame.Received, _ out: inout ByteBuffer) -> Bool {
     switch Frame.Kind(rawValue: frame.type) {
     case .headers: open.append(frame.stream)

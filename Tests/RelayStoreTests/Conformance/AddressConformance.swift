@@ -46,7 +46,7 @@ import Testing
     #expect(made.map(\.key.target) == [bench.home(of: old)])
     #expect(made.map(\.source) == [bench.home(of: old)])
     #expect(try await bench.save([old]).isEmpty)
-    // The winner still holds the token, and a third registration displaces the winner.
+    // `new` still holds the token, and a third registration displaces `new`.
     let third = bench.device(Self.users[2], at: 30)
     #expect(try await bench.save([third]).map(\.key.target) == [bench.home(of: new)])
   }

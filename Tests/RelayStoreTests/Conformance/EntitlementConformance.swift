@@ -3,7 +3,7 @@ import RelayEngine
 import RelayStore
 import Testing
 
-/// Only entitled users can read, and the read's own snapshot decides (P9).
+/// Only entitled users can read, and the read's own snapshot decides who is entitled (P9).
 @Suite struct EntitlementConformance {
   static let friend = UserID("_friend")
 

@@ -3,8 +3,9 @@ import RelayEngine
 import RelayStore
 import Testing
 
-/// Random histories: over crashes and restarts every store gives the same answers as the pure
-/// functions, and a client that follows its tokens ends with exactly the net state (P2).
+/// Random histories: over crashes and restarts the SQLite store gives the same answers as the
+/// memory store. In every store a client that follows its tokens ends with exactly the net state
+/// (P2).
 @Suite struct HistoryConformance {
   @Test(arguments: 0..<16)
   func `the SQLite store answers as the memory store in random histories`(seed: UInt64) async throws

@@ -3,7 +3,7 @@ import RelayEngine
 import RelayStore
 import Testing
 
-/// The ordered journal: acknowledged entries are there, in order, without a gap (P1).
+/// The journal contains every acknowledged entry, in order (P1).
 @Suite struct JournalConformance {
   @Test(arguments: StoreKind.allCases)
   func `entries are read back in order, from any ordinal, in parts of any size`(
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  /// A start reads every entry once, in parts of any size, and nothing that is in the tables.
+  /// A start reads each entry that is not folded into the tables once, in parts of any size.
   @Test(arguments: StoreKind.allCases)
   func `all partitions' entries are read in one pass`(kind: StoreKind) async throws {
     var bench = try await Bench.fresh(kind)

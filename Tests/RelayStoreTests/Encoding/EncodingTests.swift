@@ -2,8 +2,8 @@ import RelayCore
 import RelayEngine
 import Testing
 
-/// The bytes in journals and tables: a value is read back equal, and damaged bytes at worst throw
-/// an error.
+/// The bytes in journals and tables: a value is read back equal, and reading damaged bytes at worst
+/// throws an error.
 @Suite struct EncodingTests {
   @Test(arguments: 0..<40)
   func `a value is read back as it was written`(seed: UInt64) throws {
@@ -151,7 +151,8 @@ import Testing
     try survives(FieldValue(from: &deepest))
   }
 
-  /// With impossible runs, code that counts and searches missing numbers would trap.
+  /// If a reader accepted runs that overlap, are out of order or have impossible ends, code that
+  /// counts and searches missing numbers would trap.
   @Test(
     arguments: [
       [(5, 3)], [(-1, 3)], [(1, Int64.max)], [(4, 6), (6, 8)], [(4, 6), (1, 2)], [(1, 1_000)],

@@ -6,9 +6,9 @@ import Testing
 
 @testable import RelayStore
 
-/// Crashes at every moment: acknowledged writes are there, and other writes are there as a whole or
-/// not at all (P1). The files are copied while the store runs, with the logs cut at any byte: the
-/// states that a kill, or a loss of power after the last sync, leaves.
+/// Crashes at every moment: the store then contains each acknowledged write, and each other write
+/// as a whole or not at all (P1). The files are copied while the store runs, with the logs cut at
+/// any byte: the states that a kill, or a loss of power after the last sync, leaves.
 @Suite struct CrashTests {
   @Test func `a journal cut at any byte has exactly the entries acknowledged by then`()
     async throws

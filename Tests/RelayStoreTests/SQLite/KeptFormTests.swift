@@ -8,9 +8,9 @@ import Testing
 /// The files of form 1, as they were written when that form became final, stay readable for ever.
 ///
 /// `Form1` has both files of a store, with rows in every table and every kind of fact in the
-/// journal, and in `contents.txt` what they meant. A later form opens the same files, and says the
-/// same of them; a field that it adds is one more line. `ZONERELAY_KEEP_FORM=1` writes the
-/// contents anew, and the files too if they are missing.
+/// journal. `contents.txt` lists the values that form 1 read from the files. A later form must read
+/// the same values from the files; a field that the later form adds is one more line.
+/// `ZONERELAY_KEEP_FORM=1` writes `contents.txt` anew, and the files too if they are missing.
 @Suite struct KeptFormTests {
   private static let kept = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("Form1")

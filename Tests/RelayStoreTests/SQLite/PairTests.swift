@@ -71,7 +71,7 @@ import Testing
   }
 
   /// Before its first start has served, a store accepts any identity key, such as one that the
-  /// operator provided. Later it accepts only these keys.
+  /// operator provided. Later the store accepts only the keys that it accepted before.
   @Test func `a store that has never served accepts any identity key`() async throws {
     let home = try SQLiteHome()
     let directory = home.settings.directory
@@ -116,7 +116,7 @@ import Testing
   }
 
   /// A stop empties both write-ahead logs, because SQLite would apply them to a file copied over
-  /// the store's.
+  /// the store's own file.
   @Test func `older tables copied over a stopped store are refused`() async throws {
     let home = try SQLiteHome()
     let bench = try await Bench(home)
