@@ -58,6 +58,18 @@ import Testing
     #expect(rig.ledger.isBalanced && rig.ledger.pending == 2)
   }
 
+  @Test func `every alert states that alerts were lost, until the last one is delivered`() {
+    var rig = LaneRig()
+    rig.limits.alertsPending = 2
+    for subject in ["a", "b", "c"] { rig.alert(subject) }
+    rig.wake()
+    rig.delivered()
+    #expect(rig.lane.pending.alerts.count == 1 && rig.lane.pending.lostAlerts)
+    rig.wake()
+    rig.delivered()
+    #expect(rig.lane.pending.alerts.isEmpty && !rig.lane.pending.lostAlerts)
+  }
+
   /// The device has read what the lost alerts would have told.
   @Test func `a lane forgets lost alerts when the feed was fetched up to all that wait`() {
     var rig = LaneRig()

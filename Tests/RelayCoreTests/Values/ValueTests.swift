@@ -66,6 +66,59 @@ import Testing
     #expect(queue.bytes == 0 && queue.isEmpty)
   }
 
+  @Test func `the readers of a feed wait for a fold after each kind of change of the feed`() {
+    let feed = FeedKey(scope: Sample.scope, kind: .zone(Sample.zone))
+    let changes: [(inout FeedBuffers, inout [Effect]) -> Void] = [
+      { $0.clear(feed, at: Sample.position(2), &$1) },
+      { $0.raiseFloor(of: feed, to: Sample.position(2), &$1) },
+      { $0.show(gap: true, in: feed, &$1) },
+    ]
+    for change in changes {
+      var (buffers, effects) = (FeedBuffers(limits: Limits()), [Effect]())
+      change(&buffers, &effects)
+      guard case .dirtied(.feed(feed))? = effects.first else {
+        Issue.record("nobody waits: \(effects)")
+        continue
+      }
+    }
+  }
+
+  @Test func `feedback has another id if any part of it differs`() {
+    func id(
+      _ user: String = "u", _ client: UInt64 = 1, _ registration: UInt64 = 1, at: Double = 0,
+      _ news: Feedback.News = .returned
+    ) -> Identifier {
+      let device = DeviceKey(
+        scope: Sample.scope, user: UserID(user), client: Sample.client(client))
+      return Feedback(
+        device: device, address: Sample.address(1), registeredAt: .s(0),
+        registration: Ordinal(registration), at: .s(at), news: news
+      ).id
+    }
+    let ids = [
+      id(), id("v"), id("u", 2), id("u", 1, 2), id(at: 1),
+      id("u", 1, 1, at: 0, .retired(reason: "gone", since: nil)),
+    ]
+    #expect(Set(ids).count == ids.count && id() == id())
+  }
+
+  @Test func `two appearances of a notification differ if one part differs`() {
+    let changes: [(inout NotificationInfo) -> Void] = [
+      { $0.alert.body = "a" }, { $0.alert.titleArguments = ["a"] }, { $0.badges = true },
+      { $0.sound = "a" }, { $0.category = "a" }, { $0.isContentAvailable = true },
+      { $0.isMutable = true }, { $0.desiredKeys = ["a"] }, { $0.collapseKey = "a" },
+    ]
+    let infos = changes.map { change in
+      var info = NotificationInfo()
+      change(&info)
+      return info
+    }
+    for (index, left) in infos.enumerated() {
+      #expect(left != NotificationInfo())
+      for (other, right) in infos.enumerated() { #expect((left == right) == (index == other)) }
+    }
+  }
+
   @Test func `interests are ordered by scope, then database, then record type`() {
     let scopes = ["a", "b"].map { Scope(container: $0, environment: .development) }
     let databases = [Database.public, .shared].sorted()
