@@ -1,4 +1,5 @@
-/// A share of the users, chosen by a hash, with all that is theirs: one machine over one journal.
+/// A share of the users, chosen by a hash, with all that is theirs: one state machine with one
+/// journal.
 ///
 /// `step` takes the facts in journal order, and only `step` changes what feeds show; the other
 /// inputs change lanes. A partition is deterministic: the same tables, facts and instants give the

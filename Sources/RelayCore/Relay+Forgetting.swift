@@ -4,9 +4,9 @@ import HeapModule
 ///
 /// Ids that are too old are forgotten when the next change is stepped, by that change's journalled
 /// time. Whether there are too many ids depends on all partitions. A replay begins in each
-/// partition where its own last fold ended, so it could not decide this in the same way. Therefore
-/// forgetting is a fact: a replay forgets the same ids between the same changes, and both lives
-/// drop the same repeats.
+/// partition where the partition's last fold ended, so a replay could not decide this in the same
+/// way. Therefore forgetting is a fact: a replay forgets the same ids between the same changes, and
+/// so drops the same repeats.
 extension Relay {
   /// Whether the change's id is remembered, so that its repeat is a duplicate.
   package func knows(_ change: Change) -> Bool {
@@ -25,7 +25,7 @@ extension Relay {
     }
     var excess = 0
     if count > limits.rememberedIDs {
-      // Forget a little more than the excess: not every change is followed by a `forget` fact.
+      // Forget some more than the excess, so that not every change is followed by a `forget` fact.
       excess = count - limits.rememberedIDs + limits.rememberedIDs / 1_024
     }
     var last = [Ordinal?](repeating: nil, count: partitions.count)

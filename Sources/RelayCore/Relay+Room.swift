@@ -131,7 +131,7 @@ extension Relay {
   /// The room that the changes need. The search ends at the first change that has no room, so that
   /// a refusal costs little.
   ///
-  /// - Parameter reserved: what accepted facts need that are not stepped yet.
+  /// - Parameter reserved: the need of accepted facts that are not stepped yet.
   package func room(for facts: some Sequence<Fact>, besides reserved: ForwardNeed) -> Room {
     var taken = outbox.need
     taken += reserved
@@ -152,7 +152,7 @@ extension Relay {
   /// A need above the bound is taken while nothing else is on its way, so that no request is
   /// refused for ever.
   ///
-  /// - Parameter reserved: what accepted facts need that are not stepped yet.
+  /// - Parameter reserved: the need of accepted facts that are not stepped yet.
   package func refusal(of need: ForwardNeed, besides reserved: ForwardNeed) -> NoRoom? {
     guard need.messages > 0 else { return nil }
     var taken = outbox.need

@@ -281,8 +281,8 @@ package struct Relay: ~Copyable {
 
   private mutating func offer(_ lanes: [ReadyLane]) {
     for lane in lanes {
-      // The courier has one unread answer for each device, so a device that does not read delays no
-      // other.
+      // The courier has at most one unread answer for each device, so a device that does not read
+      // delays no other device.
       let inFlightMax =
         lane.isOverCourier ? limits.courierConnections : limits.inFlightPerRoute
       let fresh = Route(

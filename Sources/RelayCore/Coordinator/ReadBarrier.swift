@@ -58,7 +58,7 @@ package struct ReadBarrier<Reader: Sendable>: Sendable {
 
   package mutating func dirtied(_ place: ReadTarget) { open.insert(place) }
 
-  /// A cut was taken: all dirty places are in it, except for `others`.
+  /// A cut was taken: all dirty places are in it, except for those of the partitions `others`.
   ///
   /// - Parameter others: partitions that are not in the cut; their readers continue to wait.
   package mutating func cut(without others: Set<PartitionID> = []) {
@@ -107,8 +107,8 @@ package struct ReadBarrier<Reader: Sendable>: Sendable {
     return (waitingForCut + waitingForNext).map(\.reader)
   }
 
-  /// Inserts a reader in the order of deadlines: a request that waits a second time keeps its first
-  /// deadline.
+  /// Inserts a reader in the order of deadlines. A request that waits a second time keeps its first
+  /// deadline, so it may come before readers that wait already.
   private static func add(_ waiting: Waiting, to all: inout [Waiting]) {
     let before = all.lastIndex { $0.until <= waiting.until }
     all.insert(waiting, at: before.map { $0 + 1 } ?? 0)

@@ -11,12 +11,12 @@ package struct RelaySettings: Sendable {
   package var readersMax = 4_096
   /// How long a request waits for a commit or a fold before the caller is told to retry.
   package var answerWithin = Span.seconds(20)
-  /// Facts journalled and not folded. Above this number, new facts are refused until folds catch
-  /// up.
+  /// The most facts that are journalled and not folded. Above this number, new facts are refused
+  /// until folds catch up.
   package var journalTailMax = 1_000_000
-  /// Feed entries that wait for a cut. Above this number, new facts are refused and durable ones
-  /// wait until folds catch up. One fact may make many entries: a public change makes one for each
-  /// subscription that fires.
+  /// The most feed entries that wait for a cut. Above this number, new facts are refused and
+  /// durable facts wait until folds catch up. One fact may make many entries: a public change makes
+  /// one for each subscription that fires.
   package var entriesUncutMax = 500_000
   package var tombstonesKept = Span.days(30)
   package var notificationsKept = Span.days(30)

@@ -21,8 +21,8 @@ package struct WorkBounds: Hashable, Sendable {
   /// The most work of one turn, in the units that `Relay.step` returns; it takes some ten
   /// milliseconds.
   package var workPerTurn = 128 << 10
-  /// A partition with this many new entries is left out of every other cut that a reader waits for.
-  /// A fold of so many entries takes some ten milliseconds.
+  /// A partition with this many new entries is left out of every second cut that a reader waits
+  /// for. A fold of so many entries takes some ten milliseconds.
   package var entriesOfLarge = 256
   /// How many entries may wait for the next cut; with more entries, slices of wide changes wait. A
   /// fold of so many entries takes about a tenth of a second.

@@ -25,8 +25,8 @@ package struct AddressClaim: Sendable {
   }
 
   /// Whether this claim wins against `other`. Ordinals compare within a partition only; between two
-  /// partitions the time decides. If two partitions have the same time, the keys decide, so that
-  /// the same claim always wins.
+  /// partitions the time of registration decides. If the two times are equal, the keys decide, so
+  /// that the same claim always wins.
   package func isNewer(than other: AddressClaim) -> Bool {
     if partition == other.partition { return registration > other.registration }
     if registeredAt != other.registeredAt { return registeredAt > other.registeredAt }
@@ -35,9 +35,9 @@ package struct AddressClaim: Sendable {
 
   /// The message that tells this claim's partition that the fold of `row` displaced this claim.
   ///
-  /// The serial comes from the fact that registered `row`, which is in this cut. So the serial is
-  /// above every serial of earlier cuts on its track. The step of a registration sends no messages,
-  /// so the core uses no serial of that fact.
+  /// The serial comes from the fact that registered `row`. This fact is in the cut that is folded,
+  /// so the serial is above every serial of earlier cuts on its track. The step of a registration
+  /// sends no messages, so the core uses no serial of this fact.
   package func displaced(by row: DeviceRow, in source: PartitionID) -> OutboxRow {
     OutboxRow(
       source: source,

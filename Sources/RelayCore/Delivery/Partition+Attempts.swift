@@ -69,7 +69,7 @@ extension Partition {
     }
   }
 
-  /// One collapse id per device: background wakes replace each other at the provider.
+  /// All background wakes have this collapse id, so the provider keeps only a device's newest one.
   private static let backgroundCollapse = "zonerelay-background"
 
   private func text(
@@ -78,8 +78,8 @@ extension Partition {
     let device = ready.device
     let lane = devices[device].lane
     var pending = lane.pending.tellable(folded)
-    // Over the courier a further message costs no budget, so hot zones are told there only at the
-    // lane's slot.
+    // A further message over the courier costs no budget, so the courier does not name a fresh hot
+    // zone before the lane's slot.
     if ready.isOverCourier, !isAlert { pending.waking.keep { !lane.isHeld($0, at: now) } }
     let zones = lane.zones(toldOf: pending, at: now, limits: limits)
     let hasQuery = pending.query.contains { lane.names($0) } || !pending.quiet.query.isEmpty
@@ -192,8 +192,8 @@ extension Partition {
   }
 
   /// The delay until the next try. It doubles with each try up to `retryMax`, and a hash varies it
-  /// by ±20 %, so that devices of one outage do not return together. If the provider asked for a
-  /// longer delay, that delay applies.
+  /// by ±20 %, so that devices that failed in one outage are not all tried at one time. If the
+  /// provider asked for a longer delay, that delay applies.
   private func backoff(_ device: Int, _ attempt: PushAttempt.ID, asked: Span?) -> Span {
     guard case .inFlight(let flight) = devices[device].lane.state else { return policy.retryFirst }
     let doubled = policy.retryFirst * (1 << Int64(min(flight.tries - 1, 30)))

@@ -23,7 +23,7 @@ package struct Pruning: Hashable, Sendable {
   package struct Rule: Hashable, Sendable {
     /// How long one report of a dead address waits for other reports.
     package var hold = Span.seconds(2)
-    /// How long one report waits after a quarantine, when reports are in doubt and answers may come
+    /// How long one report waits for other reports after a quarantine, when answers may come
     /// slowly.
     package var holdInDoubt = Span.seconds(30)
     /// For how many users the newest answers are evaluated together.
@@ -47,10 +47,11 @@ package struct Pruning: Hashable, Sendable {
 
   /// Why no device is retired at the moment.
   package struct Stop: Hashable, Sendable {
-    /// Of `users` users with newest answers, `dead` have an address that is reported dead.
+    /// Of the `users` users whose newest answers were evaluated, `dead` have an address that is
+    /// reported dead.
     package var dead: Int
     package var users: Int
-    /// The reason in the last report.
+    /// The provider's reason in the report at which pruning stopped.
     package var reason: String
     /// When the devices in quarantine are tried again.
     package var until: Instant

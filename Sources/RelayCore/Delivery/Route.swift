@@ -91,8 +91,8 @@ package struct Route: Sendable {
   /// push all refusals count, because a new app may have only one device.
   package var refusals: Int { delivered == 0 ? refusedAtFirst : refused.count }
 
-  /// Adds to the queue a lane that may be woken. The lane is in the queue only once, and as state,
-  /// not as a message.
+  /// Adds to the queue a lane that may be woken; the queue has each lane only once. What the lane
+  /// must tell is decided when its turn comes.
   package mutating func offer(_ lane: ReadyLane) { queue.append(lane) }
 
   /// Takes the next lane to wake, in the order of ``RouteQueue``; `nil` if no lane waits, the route

@@ -11,14 +11,14 @@ package enum Verdict: Hashable, Sendable {
   case later(after: Span?, Blame, Reason)
   /// The provider reports this address as dead, since `at` if it gave a date.
   case gone(at: Instant?, Reason)
-  /// The provider refused the push permanently. The cause is not the device, but a mistake of the
-  /// relay or its configuration.
+  /// The provider refused the push permanently, but does not report the address as dead. The cause
+  /// is usually a mistake of the relay or its configuration.
   case rejected(Reason)
   /// The payload is too large for the provider, although it is within our limit. A smaller payload
   /// may pass.
   case tooLarge(Reason)
 
-  /// The cause of a postponement, to which the backoff applies.
+  /// Why an attempt failed for now. The next attempt is delayed, except after `recalled`.
   package enum Blame: UInt8, Hashable, Sendable {
     /// Only this device must wait. For the circuit, this counts as an answer of the provider.
     case device

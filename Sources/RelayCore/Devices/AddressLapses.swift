@@ -19,8 +19,8 @@ struct AddressLapses: Sendable {
   var count: Int { looks.count }
 
   /// Adds a check time, unless the slot has one. A reused slot may still have the earlier device's
-  /// time. That time comes first, and the check then applies to the device that is in the slot by
-  /// then.
+  /// time, which is earlier than the new device's time. The check then applies to the device that
+  /// is in the slot by then.
   mutating func look(at device: Int, _ time: Instant) {
     guard slots.insert(device).inserted else { return }
     looks.insert(Look(at: time, device: device))

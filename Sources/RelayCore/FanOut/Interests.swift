@@ -1,8 +1,8 @@
 import OrderedCollections
 
-/// Which fields subscriptions read of changes that arrive in other partitions. The value holds the
-/// interests that this partition has sent to the homes of such changes, and the interests that this
-/// partition has received as a home.
+/// Which fields the subscriptions of one partition read when changes arrive in another one. The
+/// value holds the interests that this partition has sent to the homes of such changes, and the
+/// interests that this partition has received as a home.
 struct Interests: Sendable {
   private var heard: [Interest.Key: [PartitionID: Interest.Fields]] = [:]
   private var own: [Interest.Key: OwnInterest] = [:]

@@ -91,7 +91,7 @@ package struct Delta: Hashable, Sendable {
     }
   }
 
-  /// The last change, whose details a reader sees, unless that change changed nothing.
+  /// The last change. A reader sees its details, unless the change had no effect.
   package var last: FeedMutation { rest?.last ?? opening }
 
   /// Adds a later change. A deletion of a deleted subject changes nothing.
@@ -121,8 +121,8 @@ package struct Delta: Hashable, Sendable {
     var sum = earlier
     sum.add(later.opening)
     guard let tail = later.rest else { return sum }
-    // If the later opening is a deletion that changed nothing, the subject is deleted in `sum` as
-    // well. So the tail begins from the same state in both cases.
+    // `add` drops `later.opening` if it deletes a subject that is deleted in `sum`. The subject is
+    // then deleted all the same, and this is the state in which `tail` begins.
     sum.append(tail)
     return sum
   }

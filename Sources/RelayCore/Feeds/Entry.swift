@@ -89,7 +89,7 @@ package struct Life: Hashable, Sendable {
   /// - Parameters:
   ///   - token: where the whole catch-up began; zero if it began without a token.
   ///   - scanHead: the feed's head when the catch-up began. A later deletion is always shown,
-  ///     because the client may have the deleted subject from an earlier page or from before.
+  ///     because the client may have the deleted subject from an earlier page or catch-up.
   package func isHidden(from token: Position, scanHead: Position?) -> Bool {
     if isPresent { return false }
     if let scanHead, position > scanHead { return false }
@@ -113,7 +113,8 @@ package struct Life: Hashable, Sendable {
 /// What feeds show in addition to a life.
 package enum Detail: Hashable, Sendable {
   /// `author` is the user whose device made the last change. `nil` means that the author is the
-  /// zone's owner, or that no device made the change. Only the author is shown the device.
+  /// zone's owner, or that no device made the change. Only the author's own clients are shown which
+  /// device it was.
   case record(type: String, tag: String?, author: UserID? = nil)
   case zone
   case notification(NotificationDetail)
@@ -167,8 +168,8 @@ package struct NotificationDetail: Hashable, Sendable {
 
   package enum Reason: UInt8, Hashable, Sendable { case created = 1, updated, deleted }
 
-  /// The reason that a reader at `token` is given: it sums up all changes since `token`, and is not
-  /// only that of the last change.
+  /// The reason that a reader at `token` is given. It sums up all changes since `token`, and not
+  /// only the last change.
   package static func reason(_ life: Life, at token: Position) -> Reason {
     guard life.isPresent else { return .deleted }
     return token < life.reborn ? .created : .updated

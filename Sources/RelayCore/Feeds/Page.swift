@@ -153,7 +153,7 @@ extension Page {
 
   package struct Expired: Error, Hashable { package var why: Expiry }
 
-  /// Takes one page out of `ahead`. These are the entries after `start`, in order of position,
+  /// Takes one page out of `ahead`, which holds the entries after `start` in order of position,
   /// without deleted entries up to `start.goneHidden`. `ahead` may exceed one page; `looks` + 1
   /// entries suffice, or `limit` + 1 visible entries with the hidden entries between them.
   package static func page(

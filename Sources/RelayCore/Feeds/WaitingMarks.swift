@@ -16,8 +16,8 @@ struct WaitingMarks: Sendable {
   }
 
   /// The position of a notification's entry after the fold, and the position of its last change. A
-  /// read mark moves the entry to the mark's position; entries with one mark keep the order of
-  /// their changes.
+  /// read mark moves the entry to the mark's position; entries that one request marks keep the
+  /// order of their changes.
   func age(of delta: Delta) -> (place: Position, changed: Position) {
     let changed = delta.last.position
     guard !isEmpty, case .notification(let detail) = delta.last.detail,

@@ -67,8 +67,8 @@ package struct SequenceTracker: Hashable, Sendable {
   /// The zone's life ended, so the tracker no longer waits for its missing numbers.
   ///
   /// - Parameter origin: the number space of the change that ended the life; `nil` means that the
-  ///   change had no number. The space continues, and late changes from before the end must not
-  ///   begin a new life of the zone.
+  ///   change had no number. This number space continues, and its late changes from before the end
+  ///   must not begin a new life of the zone.
   package mutating func end(
     by origin: UInt64?, number: Int64, at now: Instant, limits: Limits
   ) {
@@ -149,7 +149,7 @@ extension SequenceTracker {
 
   private mutating func open(_ run: SequenceGaps.Run, _ limits: Limits) {
     let missing = spaces.reduce(0) { $0 + $1.missing.count }
-    // Written as a difference, because `run` may be as long as `Int64` allows.
+    // This comparison cannot overflow, although `run` may be as long as `Int64` allows.
     guard run.last - run.first < Int64(limits.missingPerZone) - missing else {
       gap = .permanent
       return
@@ -157,8 +157,8 @@ extension SequenceTracker {
     spaces[spaces.count - 1].missing.open(run)
   }
 
-  /// Records the number, so that late changes that fill holes of the last space do not undo the
-  /// change with this number.
+  /// Records the number in its space, which is the last one. A late change that fills a lower hole
+  /// of the space then does not undo the change with this number.
   private mutating func settle(_ subject: UInt64?, by number: Int64, _ limits: Limits) {
     let last = spaces.count - 1
     guard let subject, let lowest = spaces[last].missing.lowest, number > lowest else { return }

@@ -3,11 +3,11 @@
 enum GeoDistance {
   static let radiusMetres = 6_371_008.8
 
-  /// Whether two locations, in degrees, are at most `distance` metres apart. Invalid locations
-  /// (beyond the poles, more than half way round, NaN) are near no location.
+  /// Whether two locations, in degrees, are at most `distance` metres apart. Invalid locations (a
+  /// latitude above 90°, a longitude above 180°, NaN) are near no location.
   ///
-  /// Haversines are compared. They are exact at short distances, where it matters, and need no
-  /// inverse function. The date line and the poles are no special cases for haversines.
+  /// Haversines are compared, because they are exact for short distances and need no inverse
+  /// function. The date line and the poles are no special cases for haversines.
   static func isNear(
     _ left: (latitude: Double, longitude: Double), _ right: (latitude: Double, longitude: Double),
     distance: Double
@@ -33,7 +33,7 @@ enum GeoDistance {
 
   private static func radians(_ degrees: Double) -> Double { degrees * (.pi / 180) }
 
-  /// The sine of an angle in radians, exact to a few units in the last place for angles of some
+  /// The sine of an angle in radians, exact to a few units in the last place for angles of a few
   /// turns. The standard library has no trigonometry, and the core imports no other library for it.
   static func sine(_ angle: Double) -> Double { quarter(angle, 0) }
   static func cosine(_ angle: Double) -> Double { quarter(angle, 1) }

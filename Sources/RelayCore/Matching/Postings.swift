@@ -67,7 +67,8 @@ struct Postings: Sendable {
         for (anchor, held) in lists where list.hasMember(indexedAs: anchor) { found.append(held) }
         return
       }
-      // Only found values are kept in `seen`, because a list may have a member many times.
+      // A list may have a member many times. `seen` keeps only values for which the index has a
+      // list.
       var seen: Set<FieldValue> = []
       for anchor in list.anchors() {
         if let held = lists[anchor], seen.insert(anchor).inserted { found.append(held) }

@@ -1,7 +1,7 @@
 import OrderedCollections
 
 /// Which users may see a zone, and since when. The value holds the zones that users of this
-/// partition share, and the zones that are shared with such users.
+/// partition share with others, and the zones that others share with users of this partition.
 struct ZoneSharing: Sendable {
   /// A user of this partition, and the position of the fact since which the zone is shared with the
   /// user.

@@ -124,5 +124,6 @@ package struct RecordChange: Hashable, Sendable {
 }
 
 /// What happened to a zone as a whole. `purged` means that the owner's data was deleted, and
-/// `reset` that the zone's encrypted data was. All cases but `created` end the life of the zone.
+/// `reset` that the zone's encrypted data was reset. All cases but `created` end the life of the
+/// zone.
 package enum ZoneChange: UInt8, Hashable, Sendable { case created = 1, deleted, purged, reset }

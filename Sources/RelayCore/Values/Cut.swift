@@ -14,8 +14,8 @@ package struct Cut: Hashable, Sendable {
     self.partitions = partitions
   }
 
-  /// The partitions that the fold writes. A cut with nothing but the time is written to all owned
-  /// partitions, and so is the last one.
+  /// The partitions that the fold writes. A cut with nothing but the time, and the last cut, are
+  /// written to all owned partitions.
   package func written(of owned: [PartitionID]) -> Set<PartitionID> {
     Set(isLast || partitions.isEmpty ? owned : partitions.map(\.id))
   }
@@ -41,7 +41,8 @@ package struct PartitionCut: Hashable, Sendable {
   package var outbox: [OutboxRow] = []
   /// Outbox rows of this partition whose targets have the message in their journals.
   package var delivered: [OutboxRow.Key] = []
-  /// The last messages that this partition received from others, in order of source.
+  /// For each track with new messages, the last message that this partition received, in order of
+  /// source.
   package var heard: [Heard] = []
   /// The changed states of the producers' numbers, by zone; an empty state removes the zone's row.
   package var numbers: [NumbersRow] = []
@@ -73,9 +74,9 @@ package struct PartitionCut: Hashable, Sendable {
 /// A forced expiry, with the position of its step. This position is the minimum floor of all feeds
 /// of this partition that the expiry covers, also of empty feeds that get a row later.
 package struct FeedExpiry: Hashable, Sendable {
-  /// How many expiries a store keeps for each partition for feeds without a row. Above that number,
-  /// the store merges all of them into one expiry that covers every such feed. An expired token of
-  /// an empty feed costs its client nothing.
+  /// For feeds without a row, a store keeps at most this many expiries of each partition. Above
+  /// this number, the store merges all of them into one expiry that covers every such feed. An
+  /// expired token of an empty feed costs its client nothing.
   package static let keptMax = 1_024
 
   package var of: TokenExpiry
@@ -116,7 +117,7 @@ package struct FeedCut: Hashable, Sendable {
   package var marks: [ReadMarks]
   /// The newest position of the deltas that the cut leaves out, because newer deltas fill the feed
   /// and the fold would remove the older entries at once. The fold raises the floor to this
-  /// position last, as a removal does. Only notifications feeds have this.
+  /// position last, as it does when it removes entries. Only notifications feeds have this.
   package var trimmed: Position?
 
   package init(

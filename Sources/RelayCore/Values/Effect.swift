@@ -19,8 +19,8 @@ package enum Effect: Hashable, Sendable {
   /// Log that so many addresses are reported dead that no more devices are retired; `nil` means
   /// that dead devices are retired again.
   case pruning(RouteKey, Pruning.Stop?)
-  /// Log that a hot change matched more devices than its smear's rate can wake within the longest
-  /// time, and wakes them faster.
+  /// Log that a hot change matched more devices than its smear's rate can wake within the smear's
+  /// longest time, so they are woken faster.
   case hurried(Scope)
   /// The device is no longer registered: end its poll or stream at the courier.
   case hangUp(DeviceKey)

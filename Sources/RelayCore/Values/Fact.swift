@@ -15,8 +15,8 @@ package enum Fact: Hashable, Sendable {
   case markRead(ReadRequest)
   case setBadge(BadgeRequest)
   case expireTokens(TokenExpiry)
-  /// A signed token named a life that this store never had. The feed's floor rises to the beginning
-  /// of the life that replaced it.
+  /// A signed token proved that this store has lost history, because it was restored from a copy.
+  /// The feed's floor rises to `since`, where the history begins that replaced the lost one.
   case lostHistory(FeedKey, since: Position)
   /// The partition must check which zones have numbers that have been missing for too long, so that
   /// feeds show it.

@@ -10,7 +10,8 @@ package struct Feedback: Hashable, Sendable {
     case retired(reason: String, since: Instant?)
     /// `wakes` wakes were delivered, the first at `since`, and the device acknowledged none.
     case silent(since: Instant, wakes: Int)
-    /// After `retired` or `silent` the device acknowledged, or was registered anew.
+    /// After `silent` the device fetched, acknowledged, connected or was registered again; or after
+    /// `retired` it was registered again.
     case returned
   }
 
