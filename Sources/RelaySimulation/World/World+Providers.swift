@@ -7,6 +7,8 @@ struct ProviderState {
   /// Pushes that wait for a stream, and the pushes that were taken back.
   var waiting: Set<PushAttempt.ID> = []
   var recalled: Set<PushAttempt.ID> = []
+  /// Accepted pushes whose devices have not received them yet.
+  var accepted: [PushAttempt.ID: PushTaken] = [:]
 }
 
 /// The push providers: they take, delay and refuse pushes, leave some unanswered, and report dead
@@ -47,7 +49,10 @@ extension World {
       let deadline = Verdict.later(after: nil, .attempt, .init("deadline"))
       at(.seconds(10), .verdict(life: life, attempt, deadline))
     } else {
-      if mutant != .dropsPushes { soon(delay, .taken(taken)) }
+      if mutant != .dropsPushes {
+        providers.accepted[attempt.id] = taken
+        soon(delay, .taken(taken))
+      }
       let isHome = attempt.address.environment == World.home(of: token)
       end(isHome ? .delivered : .deliveredElsewhere)
     }
@@ -65,6 +70,7 @@ extension World {
 
   func taken(_ push: PushTaken) throws {
     if providers.recalled.contains(push.attempt.id) { return }
+    providers.accepted[push.attempt.id] = nil
     // The push waited for its stream until now; it must not name zones whose share ended meanwhile.
     if providers.waiting.remove(push.attempt.id) != nil {
       try checkEnds(push.text, push.attempt.device)
@@ -92,6 +98,13 @@ extension World {
     let isRecalled = providers.recalled.remove(attempt.id) != nil
     let verdict = isRecalled ? .later(after: nil, .recalled, .init("taken back")) : verdict
     observer.ended(attempt, verdict)
+    let accepted = providers.accepted.removeValue(forKey: attempt.id)
+    switch verdict {
+    case .delivered, .deliveredElsewhere:
+      // The verdict may arrive before the push. What the push names counts as told from now on.
+      if let accepted { observer.taken(accepted) }
+    default: break
+    }
     daemon.add(.verdict(attempt, verdict))
   }
 }
