@@ -3,7 +3,7 @@ import RelayEngine
 import RelayKeys
 import Testing
 
-/// Change tokens under real keys: a token with a changed bit is refused, and none is valid for
+/// Change tokens under real keys: a token with a changed bit is refused, and no token is valid for
 /// another reader, feed, container or environment (P10).
 @Suite struct TokenForgeryTests {
   private let folder = Folder()

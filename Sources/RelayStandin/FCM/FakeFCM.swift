@@ -109,7 +109,7 @@ final class FakeFCM: FakeProvider {
   }
 }
 
-/// The API's documented rules for a message.
+/// FCM's documented rules for a message.
 enum FCMRules {
   static let dataBytesMax = 4_096
   static let secondsMax = 2_419_200.0
