@@ -14,18 +14,7 @@ struct DeviceWriter {
     let key = StoreKey(scope: row.key.scope, address: row.address)
     if try saveLane(of: row, key) { return nil }
     let address = key.data
-    let known = try Row.fetchOne(
-      try database.cachedStatement(
-        sql: "SELECT registration, holds, address FROM devices WHERE key = ?"),
-      arguments: [StoreKey(row.key).data])
-    var holds = known.map { $0[1] as Bool } ?? false
-    var loser: AddressClaim?
-    let isSame = known.map {
-      Ordinal(column: $0[0]) == row.registration && $0[2] as Data == address
-    }
-    if isSame != true {
-      (holds, loser) = try contest(AddressClaim(row, partition: partition), address)
-    }
+    let (holds, loser) = try contest(AddressClaim(row, partition: partition), address)
     try write(row, address: address, holds: holds)
     return loser.map { $0.displaced(by: row, in: partition) }
   }
