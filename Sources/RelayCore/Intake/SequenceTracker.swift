@@ -107,7 +107,7 @@ extension SequenceTracker {
   ) -> Bool {
     if isOutlived(number, of: origin) { return false }
     if let index = spaces.lastIndex(where: { $0.origin == origin }) {
-      if index < spaces.count - 1 { spaces.append(spaces.remove(at: index)) }
+      spaces.append(spaces.remove(at: index))
     } else {
       begin(origin, with: number, limits)
     }
