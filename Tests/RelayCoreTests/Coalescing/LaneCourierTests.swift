@@ -49,6 +49,18 @@ import Testing
     #expect(rig.ledger.isBalanced)
   }
 
+  /// A device that has received nothing yet says 0.
+  @Test func `a connection that names no wake acknowledges nothing`() {
+    var rig = LaneRig()
+    rig.connect(after: 0)
+    #expect(!rig.lane.hasAcknowledged)
+    rig.zone(0)
+    let told = rig.wake()
+    rig.delivered()
+    rig.connect(2, after: told?.wake)
+    #expect(rig.lane.hasAcknowledged)
+  }
+
   @Test func `a courier wake during the grace neither delays nor repeats the push`() {
     var rig = LaneRig()
     rig.connect()

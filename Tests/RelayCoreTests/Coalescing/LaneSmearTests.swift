@@ -130,6 +130,13 @@ import Testing
     #expect(rig.lane.lateZone(at: rig.now) == nil, "something else is to be told anyway")
   }
 
+  @Test func `a lane without a slot is not late for one`() {
+    var rig = LaneRig()
+    rig.match(Sample.content("zones", LaneRig.zones[0]), isHot: true)
+    rig.advance(600)
+    #expect(rig.lane.slot == .zero && rig.lane.lateZone(at: rig.now) == nil)
+  }
+
   // MARK: The courier
 
   @Test func `the courier also waits for the slot`() {

@@ -149,6 +149,17 @@ import Testing
     #expect(turn(&stepping) { _ in 1 }.map(\.partition) == [3])
   }
 
+  /// The work that the partition has done counts for its own turn only.
+  @Test func `the partition after one that loses its turn has a whole turn`() {
+    var stepping = Stepping(workPerTurn: 1_600)
+    stepping.add([unit(1, 1...1), unit(1, 2...2), unit(2, 1...9), unit(3, 1...9)])
+    stepping.beginTurn()
+    stepping.stepped(work: 399)
+    _ = stepping.cut(without: [PartitionID(1)])
+    let steps = turn(&stepping) { _ in 100 }
+    #expect(steps.prefix(9).map(\.partition) == [2, 2, 2, 2, 3, 3, 3, 3, 2])
+  }
+
   /// Earlier, each stepped request copied all that waited behind it in its partition.
   @Test func `the cost of a request does not grow with the requests behind it`() {
     func time(partitions: Int) -> Duration {

@@ -39,6 +39,8 @@ import Testing
       #expect(census.parts == visited.parts)
       let devices = rig.partition.devices
       seen.formUnion(devices.indices.map { devices[$0].lane.state.stage })
+      let resting = devices.indices.filter { devices[$0].lane.state.stage == .resting }
+      #expect(devices.counts.resting == Set(resting))
     }
     #expect(seen.count >= 6, "the draws lead lanes through their stages: \(seen)")
   }

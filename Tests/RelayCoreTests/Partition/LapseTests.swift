@@ -61,6 +61,21 @@ import Testing
     #expect(retirement(rig, 1) == "lapsed" && retirement(rig, 2) == nil)
   }
 
+  @Test func `a courier address lapses after a restart too`() {
+    var rig = rig()
+    rig.register(1, address: address(1))
+    rig.register(2)
+    var tables = PartitionTables(id: rig.partition.id, cursor: Ordinal(rig.ordinal))
+    tables.devices = rig.fold().devices
+    tables.time = rig.now
+    let lapsesAt = rig.now + .hours(12)
+    rig.partition = Partition(tables, limits: Limits(), policy: WakePolicy())
+    #expect(rig.partition.nextTimer == lapsesAt)
+    rig.now = lapsesAt
+    _ = lapse(&rig)
+    #expect(retirement(rig, 1) == "lapsed" && retirement(rig, 2) == nil)
+  }
+
   /// Earlier, a user who had as many devices as allowed, and none that a push could reach, could
   /// never register another device.
   @Test func `a refused registration says when a lapsed device makes room`() {

@@ -93,6 +93,23 @@ import Testing
     }
   }
 
+  @Test(arguments: StoreKind.allCases)
+  func `a read mark does not bring back a cleared notification`(kind: StoreKind) async throws {
+    var bench = try await Bench.fresh(kind)
+    let subjects = ["a", "b"].map {
+      Subject.notification(SubscriptionID("s"), zone: bench.zone(), record: $0)
+    }
+    for subject in subjects { try await bench.mutate(bench.notifications, subject, .created) }
+    let first = Position(Ordinal(1))
+    let marks = ReadMarks(
+      position: Position(bench.next()), device: nil,
+      notifications: [Identifier(high: 1, low: first.bits)])
+    let cut = FeedCut(feed: bench.notifications, cleared: first, marks: [marks])
+    try await bench.fold { $0.feeds = [cut] }
+    let page = try await bench.read(bench.notifications)
+    #expect(page.entries.map(\.subject) == [subjects[1]])
+  }
+
   /// All users wait for a fold, so the cost of one user's marks must not grow with the feed.
   @Test(arguments: StoreKind.allCases)
   func `read marks with unknown IDs do not scan the feed`(

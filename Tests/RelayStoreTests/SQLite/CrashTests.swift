@@ -134,6 +134,22 @@ import Testing
     await store.close()
   }
 
+  @Test func `each append removes further rows, up to the bound of one append`() async throws {
+    let home = try SQLiteHome { $0.journalRowsDeletedMax = 1 }
+    var bench = try await Bench(home)
+    let store = try #require(bench.store as? SQLiteStore)
+    for _ in 0..<5 { try await bench.append(bytes: 1) }
+    try await bench.fold { _ in }
+    var rows: [Int?] = []
+    for _ in 0..<3 {
+      try await bench.append(bytes: 1)
+      rows.append(
+        try store.journal.inspect { try Int.fetchOne($0, sql: "SELECT min(seq) FROM journal") })
+    }
+    #expect(rows == [2, 3, 4])
+    await store.close()
+  }
+
   @Test func `a restored older store expires the tokens made after the copy`() async throws {
     let home = try SQLiteHome()
     var bench = try await Bench(home, era: 100)

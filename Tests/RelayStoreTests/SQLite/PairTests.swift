@@ -86,6 +86,17 @@ import Testing
     #expect(SQLiteStore.refusal(of: keys[2], in: directory)?.code == .mixed)
   }
 
+  /// A start that failed may leave a file without tables.
+  @Test func `a file without tables counts as a new store`() throws {
+    let home = try SQLiteHome()
+    let database = try DatabaseQueue(path: home.path("relay.db"))
+    try database.writeWithoutTransaction { try $0.execute(sql: "CREATE TABLE a (b); DROP TABLE a") }
+    try database.close()
+    #expect(try home.size("relay.db") > 0)
+    let pair = try StorePair.read(in: home.settings.directory, leavesNothing: true)
+    #expect(pair.relay == nil && pair.journal == nil)
+  }
+
   @Test func `an older journal beside newer tables is refused and named as older`() async throws {
     let home = try SQLiteHome()
     var bench = try await Bench(home)
