@@ -9,7 +9,8 @@ import Testing
   private let other = ReadTarget.subscriptions(
     Scope(container: "c", environment: .development), UserID("_b"))
 
-  /// Waiting readers for whom the changes of `place` are in a cut that is not folded yet.
+  /// Readers may wait for `place`: a cut holds changes of what `place` names, and the cut is not
+  /// folded yet.
   private func cut(readersMax: Int) -> WaitingReaders {
     let waitingReaders = WaitingReaders(readersMax: readersMax)
     waitingReaders.begin()
@@ -36,7 +37,7 @@ import Testing
     #expect(await waitingReaders.wait(for: [place], until: .never, onWait: {}) == .visible)
   }
 
-  /// A reader whose place has changed since the cut waits for the next fold.
+  /// If what a reader reads has changed since the cut, the reader waits for the next fold.
   @Test func `a reader waits for the fold that holds its place`() async {
     let waitingReaders = WaitingReaders(readersMax: 4)
     waitingReaders.begin()

@@ -97,7 +97,7 @@ final class Servers: WebhookCarrier {
     case drops
     /// Accepts the request and gives no answer until the delivery is cancelled.
     case hangs
-    /// Answers when the stream ends.
+    /// The server waits until the stream ends, and then answers with the status `then`.
     case waits(AsyncStream<Void>, then: Int)
   }
 

@@ -353,7 +353,8 @@ import Testing
         try await control(rig, at: path) { _ in }.run()
       }
       #expect(error?.description.contains("another daemon answers") == true)
-      // The hard link keeps the socket's name after its owner has ended, as after a kill.
+      // The hard link is a socket file that stays after the listener has ended. A killed daemon
+      // leaves such a file.
       try FileManager.default.linkItem(atPath: path, toPath: directory + "/stale.sock")
     }
     #expect(Socket(path: directory + "/stale.sock") == nil)

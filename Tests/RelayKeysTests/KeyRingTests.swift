@@ -146,7 +146,7 @@ import Testing
         == "Y1NhxIu56rFBmOduqKt_GkFoXWrWKqkUbTAdTxfrCuA")
   }
 
-  /// Earlier, a line break in a record's field made a header that no server accepts.
+  /// Earlier, the relay sent such a value as it was, and no server accepted the header field.
   @Test(arguments: ["a\nb", " a", "a ", "a\u{7f}"])
   func `a collapse value that a header field cannot hold becomes its digest`(value: String) throws {
     let ring = try KeyRing.kept(storeDirectory: folder.path)

@@ -15,8 +15,8 @@ import Testing
   /// back), 13209 (P2, a restore between the pages of a catch-up), 1416 (P5, a defect of the
   /// checker: a verdict on the device that had the name before), 2197 (P5, a second reason for a
   /// retirement), 3806 (P5, a defect of the checker: a verdict that arrives before its push), 4261
-  /// (P2, a defect of the checker: messages that pass each other on tracks). The causes of 23, 45
-  /// and 54 were not noted.
+  /// (P2, a defect of the checker: a message that arrives before an earlier message of another
+  /// track). The causes of 23, 45 and 54 were not noted.
   @Test(
     arguments: [
       3, 15, 23, 33, 39, 45, 49, 54, 103, 196, 603, 970, 1_416, 2_197, 2_319, 3_806, 4_261, 13_209,

@@ -36,7 +36,7 @@ struct StandinWorld: Sendable {
     return try await serving(standin) { try await body(world) }
   }
 
-  /// Serves while `body` runs, then stops and waits for the end.
+  /// Runs the stand-in while `body` runs, then stops the stand-in and waits until it has ended.
   static func serving<Result: Sendable>(
     _ standin: APNsStandin, _ body: @Sendable @escaping () async throws -> Result
   ) async throws -> Result {

@@ -30,8 +30,8 @@ import Testing
           // A start that waits asks for more time at each try, so systemd does not end it.
           "STATUS=no room", "EXTEND_TIMEOUT_USEC=300000000",
           "STATUS=reading the journal", "READY=1", "WATCHDOG=1", "READY=1",
-          // The notifier asks for the grace and half a minute more, even if the unit's stop timeout
-          // is shorter.
+          // The notifier asks for the grace period and half a minute more, even if the unit's stop
+          // timeout is shorter.
           "STOPPING=1\nEXTEND_TIMEOUT_USEC=332000000",
         ])
       var time = timespec()

@@ -88,7 +88,7 @@ import Testing
     #expect(answered == Int(count))
   }
 
-  /// A fold does not answer the facts of a partition that its cut left out.
+  /// A caller whose fact belongs to a partition that the cut left out waits for a later fold.
   @Test func `a fold does not answer the facts of a partition left out of its cut`() {
     var answers = PendingAnswers()
     answers.wait(ticket(0), .done, .folded, home, Ordinal(1))

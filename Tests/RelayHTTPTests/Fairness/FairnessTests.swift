@@ -57,8 +57,8 @@ import Testing
     }
   }
 
-  /// Over loopback, where a proxy may be the client, a hundred times as many authentications may
-  /// fail as from a public address.
+  /// A client on loopback may be a proxy for many callers. So the relay allows a hundred times as
+  /// many failed authentications from loopback as from a public address.
   @Test func `too many failed authentications are throttled, and good ones are not`() async throws {
     var limits = Rig.atOnce
     limits.failedAuthenticationsPerMinute = 1

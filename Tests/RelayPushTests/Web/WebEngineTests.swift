@@ -230,7 +230,7 @@ import Testing
     let channel = try await Self.secure(server)
     let url = "https://127.0.0.1:\(channel.localAddress?.port ?? 0)/"
     let roots = isGiven ? other.certificate : nil
-    // libcurl blocks its thread.
+    // The call of libcurl blocks its caller's thread, so the test makes it on a new thread.
     let result: UInt32 = await withCheckedContinuation { continuation in
       Thread.detachNewThread {
         let handle = WebHandle()

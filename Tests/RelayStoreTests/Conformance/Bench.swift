@@ -7,7 +7,7 @@ struct Bench {
   static let scope = Scope(container: "iCloud.com.example.notes", environment: .development)
   static let owner = UserID("_owner")
 
-  /// Kept because the data is removed with its home.
+  /// The bench keeps the home, because a home that nothing keeps removes its data.
   let base: any StoreHome
   let store: any Store
   let leases: [Lease]
