@@ -81,12 +81,11 @@ package struct Spelled: Equatable, ExpressibleByStringLiteral {
   }
 }
 
-extension CaseIterable where Self: RawRepresentable<String> {
-  /// The case with exactly this spelling.
+extension RawRepresentable<String> {
+  /// The case with exactly this spelling. All cases must be spelled in ASCII: then Swift's own
+  /// comparison compares bytes, and never takes long.
   package init?(spelled text: String) {
-    guard let found = Self.allCases.first(where: { ByteOrdered.areSame($0.rawValue, text) }) else {
-      return nil
-    }
-    self = found
+    guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
+    self.init(rawValue: text)
   }
 }

@@ -47,9 +47,7 @@ enum FieldReader {
     guard let type = field.optional("type") else { return try guess(value) }
     let name = try type.string()
     if ByteOrdered.areSame(name, anyList) { return .list(try mixedList(value)) }
-    if let kind = Kind.allCases.first(where: { ByteOrdered.areSame("\($0.rawValue)_LIST", name) }) {
-      return .list(try list(value, of: kind))
-    }
+    if let kind = memberKind(of: name) { return .list(try list(value, of: kind)) }
     guard let kind = Kind(spelled: name) else {
       throw type.problem("'\(name)' is no field type")
     }
@@ -65,10 +63,17 @@ enum FieldReader {
     return .list(try list(value, of: kind))
   }
 
+  /// The type of a list's members; `nil` if `name` is no list type, such as `STRING_LIST`.
+  private static func memberKind(of name: String) -> Kind? {
+    let (end, bytes) = ("_LIST".utf8, name.utf8)
+    guard bytes.suffix(end.count).elementsEqual(end) else { return nil }
+    return Kind(spelled: String(decoding: bytes.dropLast(end.count), as: UTF8.self))
+  }
+
   /// The type that some clients write for every list, whatever the type of its members is.
   private static let anyList = "LIST"
 
-  private enum Kind: String, CaseIterable {
+  private enum Kind: String {
     case string = "STRING"
     case int64 = "INT64"
     case double = "DOUBLE"

@@ -47,4 +47,13 @@ import Testing
     let grants = rig.fold().grants
     #expect(grants.count == 2 && grants.allSatisfy { !$0.isActive })
   }
+
+  @Test func `a word is found only by its exact spelling in ASCII`() {
+    for field in SystemField.allCases {
+      #expect(SystemField(spelled: field.rawValue) == field)
+      #expect(SystemField(spelled: field.rawValue + "\u{301}") == nil)
+      #expect(field.rawValue.utf8.allSatisfy { $0 < 0x80 })
+    }
+    #expect(SystemField(spelled: "") == nil && SystemField(spelled: "___ETAG") == nil)
+  }
 }
