@@ -95,6 +95,16 @@ import Testing
     #expect(run.reached.contains(.trimmed) && run.reached.contains(.trimmedInParts))
   }
 
+  @Test func `a reload with a shorter time between trims applies at once`() {
+    let run = Run { $0.trimEvery = .days(1) }
+    run.foldOnce()
+    var settings = RelaySettings()
+    settings.trimEvery = .seconds(1)
+    run.turn(.reconfigured(Coordinator.Reconfiguration(settings: settings)))
+    run.turn(Run.request(1, Run.change(1)), after: 900)
+    #expect(run.turn(run.appended(), after: 100).contains("trim"))
+  }
+
   @Test func `a refused trim leaves no cut behind, and folds continue`() {
     let run = Run { $0.trimEvery = .seconds(1) }
     run.foldOnce()

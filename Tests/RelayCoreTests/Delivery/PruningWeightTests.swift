@@ -103,6 +103,9 @@ import Testing
     var browsers = Pruning(isOneProvider: false)
     for device in 1...5 { die(&browsers, device, of: "_\(device)") }
     #expect(browsers.judged(at: .s(2)).count { $0.verdict == .gone(at: nil, word) } == 5)
+    var endpoints = Route(inFlightMax: 100, probe: .seconds(30), outageDevices: nil)
+    for device in 1...5 { die(&endpoints.pruning, device, of: "_\(device)") }
+    #expect(endpoints.pruning.judged(at: .s(2)).count { $0.verdict == .gone(at: nil, word) } == 5)
   }
 
   // MARK: In a partition
