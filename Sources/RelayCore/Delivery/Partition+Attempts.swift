@@ -78,8 +78,8 @@ extension Partition {
     let device = ready.device
     let lane = devices[device].lane
     var pending = lane.pending.tellable(folded)
-    // A further message over the courier costs no budget, so the courier does not name a fresh hot
-    // zone before the lane's slot.
+    // A later message over the courier costs no budget. So a hot zone is left out until the lane's
+    // slot comes, and a later message names it.
     if ready.isOverCourier, !isAlert { pending.waking.keep { !lane.isHeld($0, at: now) } }
     let zones = lane.zones(toldOf: pending, at: now, limits: limits)
     let hasQuery = pending.query.contains { lane.names($0) } || !pending.quiet.query.isEmpty

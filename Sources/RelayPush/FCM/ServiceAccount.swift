@@ -2,7 +2,7 @@ import CryptoExtras
 import Foundation
 import RelayCore
 
-/// A Google service account, as read from its key file. We authenticate with it to FCM.
+/// A Google service account, as read from its key file. The relay uses it to authenticate to FCM.
 package struct ServiceAccount: Sendable {
   package let project: String
   let email: String

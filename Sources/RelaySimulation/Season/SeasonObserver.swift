@@ -6,7 +6,7 @@ struct SeasonObserver {
   struct Expected {
     var ordinal: Ordinal
     var at: Instant
-    /// For how long in all the phone had been reachable when the change came.
+    /// The total time for which the phone had been reachable when the change came.
     var reached: Span
     var isTold = false
   }

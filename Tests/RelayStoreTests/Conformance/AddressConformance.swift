@@ -162,7 +162,7 @@ extension Bench {
       client: ClientID(Identifier(high: 7, low: UInt64(bitPattern: Int64(at)))))
     let address = Address(
       transport: .apns, topic: "com.example.notes", token: [1, 2, 3],
-      // Another environment named by an app does not make another token.
+      // The same token with another environment is still the same address.
       environment: (at / 10).isMultiple(of: 2) ? .production : .development)
     return DeviceRow(
       key: key, address: address, registeredAt: Instant(milliseconds: at),

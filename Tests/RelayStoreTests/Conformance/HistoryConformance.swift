@@ -86,7 +86,7 @@ import Testing
   }
 }
 
-/// Events of one user's zones, in the form of the core's folds.
+/// Random cuts of one user's feeds, as the core would make them.
 enum History {
   static let names = ["One", "Two"]
   static let readers = [Bench.owner, Bench.owner, UserID("_friend")]
