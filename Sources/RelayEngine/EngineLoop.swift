@@ -52,8 +52,8 @@ struct EngineLoop: ~Copyable {
   /// - Returns: true if the loop was told to stop and all work is done; false if it was cancelled.
   mutating func run() async throws -> Bool {
     defer { loopTimer.cancel() }
-    // Recovery may have read facts that no fold has stored yet. The first turn notes them before any
-    // reader is served.
+    // Recovery may have read facts that no fold has stored yet. The first turn notes them before
+    // any reader is served.
     try turn(Inbox.Batch())
     inbox.begin()
     waitingReaders.begin()

@@ -339,9 +339,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
-  @Test func `the control server removes only a stale socket file`()
-    async throws
-  {
+  @Test func `the control server removes only a stale socket file`() async throws {
     let rig = await Rig()
     let directory = try directory()
     defer { try? FileManager.default.removeItem(atPath: directory) }
