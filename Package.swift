@@ -102,7 +102,7 @@ let rooms: [Target] = [
     "RelayFeedback", ["RelayEngine", "RelayCore", "RelayWire"],
     products: [crypto, logging, lifecycle]),
   .room("RelaySystem", ["RelayEngine", "RelayCore", "CSystemd"], products: [logging, lifecycle]),
-  .room("RelayClient", ["RelayWire", "CCurl"]),
+  .room("RelayCurl", ["RelayWire", "CCurl"]),
   .room(
     "RelayStandin",
     products: nio + [
@@ -115,7 +115,7 @@ let rooms: [Target] = [
     "RelayCommands",
     [
       "RelayCore", "RelayWire", "RelayEngine", "RelayKeys", "RelayStore", "RelayPush", "RelayHTTP",
-      "RelayFeedback", "RelaySystem", "RelayClient", "RelayStandin",
+      "RelayFeedback", "RelaySystem", "RelayCurl", "RelayStandin",
     ],
     products: nio + [
       arguments, logging, lifecycle, crypto, jwt, .product(name: "Yams", package: "Yams"),
@@ -155,7 +155,7 @@ let roomTests: [Target] = [
     products: [logging, crypto]),
   .tests("RelaySystemTests", ["RelaySystem", "RelayEngine", "RelayCore"], products: [logging]),
   .tests(
-    "RelayClientTests", ["RelayClient"],
+    "RelayCurlTests", ["RelayCurl"],
     products: nio + [.product(name: "NIOHTTP1", package: "swift-nio")]),
   .tests(
     "RelayStandinTests", ["RelayStandin"],
@@ -166,9 +166,9 @@ let roomTests: [Target] = [
     ]),
   .tests(
     "RelayCommandsTests",
-    ["RelayCommands", "RelayCore", "RelayWire", "RelayEngine", "RelayPush", "RelayClient"]),
+    ["RelayCommands", "RelayCore", "RelayWire", "RelayEngine", "RelayPush", "RelayCurl"]),
   .tests(
-    "EndToEndTests", ["RelayClient", "RelayWire", "RelayStore", "RelayEngine", "RelayCore"],
+    "EndToEndTests", ["RelayCurl", "RelayWire", "RelayStore", "RelayEngine", "RelayCore"],
     products: [crypto, jwt], exclude: ["Fixtures"]),
   .tests("TidyTests", [], exclude: ["Words.txt"]),
 ]

@@ -1,6 +1,6 @@
 import Crypto
 import Foundation
-import RelayClient
+import RelayCurl
 import Testing
 
 /// Users with tokens of an account server, and producers that sign, on the built daemon.

@@ -1,5 +1,5 @@
 import Foundation
-import RelayClient
+import RelayCurl
 import Testing
 
 /// A connected phone gets a wake over the courier, and a push only if it does not fetch.

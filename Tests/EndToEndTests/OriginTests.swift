@@ -1,5 +1,5 @@
 import Foundation
-import RelayClient
+import RelayCurl
 import Testing
 
 /// A browser's requests from the configured origins of web pages.

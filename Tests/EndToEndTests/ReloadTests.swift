@@ -1,5 +1,5 @@
 import Foundation
-import RelayClient
+import RelayCurl
 import Testing
 
 /// SIGHUP on the built daemon.

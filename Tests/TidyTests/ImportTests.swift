@@ -9,7 +9,7 @@ import Testing
   /// The adapters. No adapter imports another adapter.
   private static let adapters: Set<String> = [
     "RelayHTTP", "RelayStore", "RelayPush", "RelayFeedback", "RelaySystem", "RelayKeys",
-    "RelayClient", "RelayStandin",
+    "RelayCurl", "RelayStandin",
   ]
 
   /// Targets with the full list of their allowed imports.
@@ -30,7 +30,7 @@ import Testing
     "Hummingbird": ["RelayHTTP"],
     "CNghttp2": ["RelayPush"],
     "CSystemd": ["RelaySystem"],
-    "CCurl": ["RelayClient", "RelayPush"],
+    "CCurl": ["RelayCurl", "RelayPush"],
     "Yams": ["RelayCommands"],
     "NIOHTTP2": ["RelayStandin"],
     "X509": ["RelayPush", "RelayStandin"],

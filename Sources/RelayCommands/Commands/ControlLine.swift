@@ -1,5 +1,5 @@
 import Foundation
-import RelayClient
+import RelayCurl
 
 /// Requests to the running daemon over its control socket.
 struct ControlLine {

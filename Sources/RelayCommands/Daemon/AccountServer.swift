@@ -1,4 +1,4 @@
-import RelayClient
+import RelayCurl
 import RelayCore
 import RelayHTTP
 

@@ -1,5 +1,5 @@
 import Foundation
-import RelayClient
+import RelayCurl
 
 extension DemoStory {
   /// An article saved by one of Alice's devices, as the record server reports it.

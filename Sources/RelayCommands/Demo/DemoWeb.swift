@@ -1,5 +1,5 @@
 import Foundation
-import RelayClient
+import RelayCurl
 
 /// The client side of the HTTP contract for the demo: the requests of a phone and a record server.
 struct DemoWeb: Sendable {

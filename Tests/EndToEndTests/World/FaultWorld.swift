@@ -1,5 +1,5 @@
 import Foundation
-import RelayClient
+import RelayCurl
 import Synchronization
 
 /// A daemon with two routes to Apple. One route has one fault after another, and the other route

@@ -1,5 +1,5 @@
 import Foundation
-import RelayClient
+import RelayCurl
 
 /// The built daemon as a running process.
 struct RunningDaemon {

@@ -1,5 +1,5 @@
 import Foundation
-import RelayClient
+import RelayCurl
 
 /// A client of the daemon: a phone, a producer, or an operator with curl.
 struct Web: Sendable {

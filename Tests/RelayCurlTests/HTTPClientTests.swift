@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import RelayClient
+import RelayCurl
 import Testing
 
 /// What the client guarantees to its callers.
