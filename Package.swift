@@ -67,6 +67,12 @@ let core: [Target] = [
   .tests("RelaySimulationTests", ["RelaySimulation", "RelayCore"]),
 ]
 
+/// The library for apps. It depends on nothing, and builds alone: `ZONERELAY_ONLY=client`.
+let client: [Target] = [
+  .room("ZoneRelayClient"),
+  .tests("ZoneRelayClientTests", ["ZoneRelayClient"]),
+]
+
 let outside: [Target] = [
   .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
   .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
@@ -197,11 +203,11 @@ let fuzzing: Target =
     exclude: ["Corpus", "ParserFuzzTests.swift", "FuzzRun.swift", "Mutator.swift"],
     swiftSettings: strict + [.define("FUZZING")])
 
-/// `ZONERELAY_ONLY=core`, or names of targets: these and what they need, so that one room builds
+/// `ZONERELAY_ONLY=core` or `client`, or names of targets: these and what they need, so that one room builds
 /// and tests while another is being rebuilt.
-func selected(_ all: [Target], core: [Target]) -> [Target] {
+func selected(_ all: [Target], alone: [String: [Target]]) -> [Target] {
   guard let only = Context.environment["ZONERELAY_ONLY"] else { return all }
-  if only == "core" { return core }
+  if let room = alone[only] { return room }
   var names = Set(only.split(separator: ",").map(String.init))
   var before = 0
   while names.count > before {
@@ -213,10 +219,15 @@ func selected(_ all: [Target], core: [Target]) -> [Target] {
   return all.filter { names.contains($0.name) }
 }
 
+let targets = selected(
+  core + client + outside + rooms + roomTests + [fuzzing],
+  alone: ["core": core, "client": client])
+
 let package = Package(
   name: "zonerelay",
-  platforms: [.macOS(.v15)],
-  products: [],
+  platforms: [.macOS(.v15), .iOS(.v16), .watchOS(.v9), .tvOS(.v16), .visionOS(.v1)],
+  products: targets.contains { $0.name == "ZoneRelayClient" }
+    ? [.library(name: "ZoneRelayClient", targets: ["ZoneRelayClient"])] : [],
   dependencies: [
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -234,5 +245,5 @@ let package = Package(
     .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ],
-  targets: selected(core + outside + rooms + roomTests + [fuzzing], core: core)
+  targets: targets
 )

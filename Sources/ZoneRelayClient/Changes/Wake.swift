@@ -1,0 +1,96 @@
+public import Foundation
+
+/// A push of the relay: what the device has to fetch.
+///
+/// A push is a hint: it may come late, twice or not at all. The client's tokens decide what is
+/// fetched.
+public struct Wake: Hashable, Sendable {
+  public struct Zone: Hashable, Sendable {
+    public let id: ZoneID
+    /// True if the zone must not be fetched before ``Wake/notBefore``.
+    public let waits: Bool
+  }
+
+  /// The number of this device's wake. A repeated push has the same number.
+  public let number: UInt32
+  /// The record name of the user to whom the push belongs.
+  public let user: String
+  /// The zones that have changes.
+  public let zones: [Zone]
+  /// True if query subscriptions have fired.
+  public let hasNotifications: Bool
+  /// True if more has changed than the push could name.
+  public let hasMore: Bool
+  /// The time before which zones that wait must not be fetched.
+  public let notBefore: Date?
+
+  /// Reads a push that the system has handed to the app, over APNs or FCM. The result is nil for
+  /// any push that is not the relay's.
+  public init?(userInfo: [AnyHashable: Any]) {
+    guard let ck = Self.json(userInfo["ck"]), let zr = Self.json(userInfo["zr"]) else { return nil }
+    self.init(ck: ck, zr: zr)
+  }
+
+  /// Reads a push dictionary from JSON, as the courier and Web Push bring it. The result is nil for
+  /// any other JSON.
+  public init?(json: Data) {
+    // Other bytes than JSON are no push of the relay.
+    guard let push = try? JSONDecoder().decode(PushDictionary.self, from: json) else { return nil }
+    self.init(push.ck, push.zr)
+  }
+
+  private init?(ck: Data, zr: Data) {
+    // A part of another form is no push of the relay.
+    guard let ck = try? JSONDecoder().decode(PushDictionary.CloudKit.self, from: ck),
+      let zr = try? JSONDecoder().decode(PushDictionary.Pending.self, from: zr)
+    else { return nil }
+    self.init(ck, zr)
+  }
+
+  private init(_ ck: PushDictionary.CloudKit, _ zr: PushDictionary.Pending) {
+    number = zr.w
+    user = ck.ckuserid
+    zones = (zr.z ?? []).map { Zone(id: $0.zone, waits: $0.waits) }
+    hasNotifications = zr.q == 1
+    hasMore = zr.m == 1
+    notBefore = zr.nb.map { Date(timeIntervalSince1970: $0) }
+  }
+
+  /// FCM brings each part as a text, APNs as a dictionary.
+  private static func json(_ part: Any?) -> Data? {
+    if let text = part as? String { return Data(text.utf8) }
+    guard let part, JSONSerialization.isValidJSONObject(part) else { return nil }
+    // The check above leaves nothing that could fail.
+    return try? JSONSerialization.data(withJSONObject: part)
+  }
+}
+
+/// The members of a push dictionary that the client reads.
+private struct PushDictionary: Decodable {
+  var ck: CloudKit
+  var zr: Pending
+
+  struct CloudKit: Decodable { var ckuserid: String }
+
+  struct Pending: Decodable {
+    var w: UInt32
+    var z: [Zone]?
+    var q: Int?
+    var m: Int?
+    var nb: Double?
+  }
+
+  /// `[name, owner, database]`, with a fourth member 1 if the zone waits.
+  struct Zone: Decodable {
+    var zone: ZoneID
+    var waits: Bool
+
+    init(from decoder: any Decoder) throws {
+      var members = try decoder.unkeyedContainer()
+      let name = try members.decode(String.self)
+      zone = ZoneID(name: name, owner: try members.decode(String.self))
+      _ = try members.decode(Int.self)
+      waits = try members.isAtEnd ? false : members.decode(Int.self) == 1
+    }
+  }
+}

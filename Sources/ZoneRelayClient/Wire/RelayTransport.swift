@@ -1,0 +1,46 @@
+public import Foundation
+
+/// One request to the relay. Bodies are JSON.
+public struct RelayRequest: Hashable, Sendable {
+  public var method: String
+  public var url: URL
+  /// Header fields by name.
+  public var headers: [String: String]
+  public var body: Data?
+  /// The longest time until the whole answer is there.
+  public var timeout: Duration
+
+  public init(
+    method: String, url: URL, headers: [String: String] = [:], body: Data? = nil,
+    timeout: Duration = .seconds(30)
+  ) {
+    self.method = method
+    self.url = url
+    self.headers = headers
+    self.body = body
+    self.timeout = timeout
+  }
+}
+
+/// The relay's answer, with any status.
+public struct RelayAnswer: Hashable, Sendable {
+  public var status: Int
+  /// Header fields, by their names in lower case.
+  public var headers: [String: String]
+  public var body: Data
+
+  public init(status: Int, headers: [String: String] = [:], body: Data = Data()) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+  }
+}
+
+/// Carries requests to the relay. Apps use ``URLSessionTransport``, or one of their own.
+public protocol RelayTransport: Sendable {
+  /// Sends the request once, without retries.
+  ///
+  /// - Throws: any error means that no whole answer came. The client sends the request again later,
+  ///   so every request that it makes may be repeated.
+  func send(_ request: RelayRequest) async throws -> RelayAnswer
+}
