@@ -67,10 +67,11 @@ let core: [Target] = [
   .tests("RelaySimulationTests", ["RelaySimulation", "RelayCore"]),
 ]
 
-/// The library for apps. It depends on nothing, and builds alone: `ZONERELAY_ONLY=client`.
+/// The libraries for apps. They depend on nothing, and build alone: `ZONERELAY_ONLY=client`.
 let client: [Target] = [
   .room("ZoneRelayClient"),
-  .tests("ZoneRelayClientTests", ["ZoneRelayClient"]),
+  .room("ZoneRelayTesting", ["ZoneRelayClient"]),
+  .tests("ZoneRelayClientTests", ["ZoneRelayClient", "ZoneRelayTesting"]),
 ]
 
 let outside: [Target] = [
@@ -203,8 +204,8 @@ let fuzzing: Target =
     exclude: ["Corpus", "ParserFuzzTests.swift", "FuzzRun.swift", "Mutator.swift"],
     swiftSettings: strict + [.define("FUZZING")])
 
-/// `ZONERELAY_ONLY=core` or `client`, or names of targets: these and what they need, so that one room builds
-/// and tests while another is being rebuilt.
+/// `ZONERELAY_ONLY=core` or `client`, or names of targets: these and what they need, so that one
+/// room builds and tests while another is being rebuilt.
 func selected(_ all: [Target], alone: [String: [Target]]) -> [Target] {
   guard let only = Context.environment["ZONERELAY_ONLY"] else { return all }
   if let room = alone[only] { return room }
@@ -226,8 +227,9 @@ let targets = selected(
 let package = Package(
   name: "zonerelay",
   platforms: [.macOS(.v15), .iOS(.v16), .watchOS(.v9), .tvOS(.v16), .visionOS(.v1)],
-  products: targets.contains { $0.name == "ZoneRelayClient" }
-    ? [.library(name: "ZoneRelayClient", targets: ["ZoneRelayClient"])] : [],
+  products: ["ZoneRelayClient", "ZoneRelayTesting"].compactMap { name in
+    targets.contains { $0.name == name } ? .library(name: name, targets: [name]) : nil
+  },
   dependencies: [
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),

@@ -1,59 +1,61 @@
 internal import Foundation
 
 extension ZoneRelayClient {
-  /// How many zones one request asks for.
-  private static let zonesPerRequest = 20
-
-  /// One round: databases first, because they name zones; then single zones; then notifications.
-  func round(_ wanted: FetchPlan) async throws -> FetchReport {
+  /// One round: notifications, then databases with their zones, then single zones.
+  func round() async throws -> FetchReport {
     _ = try await user()
-    var plan = wanted
-    plan.add(state.deferred)
-    plan.zones.formUnion(state.takeDue(at: clock.date))
-    state.deferred = plan
+    state.beginRound(at: clock.date)
     var report = FetchReport()
-    if plan.notifications, try await fetchNotifications(&report) {
-      plan.databases = Set(UserDatabase.allCases)
-      state.deferred.databases = plan.databases
+    do {
+      try await fetch(&report)
+    } catch {
+      state.failRound()
+      throw error
     }
-    for database in UserDatabase.allCases where plan.databases.contains(database) {
-      try await fetchDatabase(database, &report)
-    }
-    for database in UserDatabase.allCases where !plan.databases.contains(database) {
-      let zones = plan.zones.filter { state.database(of: $0) == database }
-      try await fetchZones(zones.sorted(), of: database, &report)
-    }
-    // Wakes that came during the round have added to `deferred` what they named.
-    state.deferred = turns.isWaited ? state.deferred : FetchPlan()
+    state.endRound()
     try save()
-    report.deferredUntil = state.waitsUntil?.timeIntervalSince1970
+    report.deferredUntil = state.waitsUntil
     return report
   }
 
-  private func checkWanted() throws {
-    guard turns.isWanted else { throw CancellationError() }
+  private func fetch(_ report: inout FetchReport) async throws {
+    if state.fetching.notifications { try await fetchNotifications(&report) }
+    // A database names its zones, so the zones that a wake named need no request of their own.
+    for database in UserDatabase.allCases where state.fetching.databases.contains(database) {
+      try await fetchDatabase(database, &report)
+    }
+    for database in UserDatabase.allCases where !state.fetching.databases.contains(database) {
+      let zones = state.fetching.zones.filter {
+        state.database(of: $0) == database && !state.waits($0)
+      }
+      try await fetchZones(zones.sorted(), of: database, &report)
+    }
   }
 
   private func fetchDatabase(_ database: UserDatabase, _ report: inout FetchReport) async throws {
+    var expiries = 0
     while true {
       try checkWanted()
-      let held = state.databases[database.rawValue]
+      let held = state[database]
       let (isExpired, page) = try await ask(
-        "database", "\(database.rawValue)/changes/database", DatabaseQuestion(syncToken: held),
+        .database, "\(database.rawValue)/changes/database", DatabaseQuestion(syncToken: held),
         DatabaseAnswer.self)
       if isExpired {
+        expiries += 1
+        guard expiries <= Self.expiriesMax else { throw Self.noAdvance("changes/database") }
         try await fetchDigest(of: database, from: page, &report)
         continue
       }
       let isLast = page.moreComing != true
       guard isLast || page.syncToken != held else { throw Self.noAdvance("changes/database") }
       try await fetchChanged(page.zones ?? [], of: database, &report)
-      state.databases[database.rawValue] = page.syncToken
+      state[database] = page.syncToken
       try save()
       if isLast { return }
     }
   }
 
+  /// Fetches the zones of a page that have changed, but those that must wait.
   private func fetchChanged(
     _ zones: [DatabaseAnswer.Zone], of database: UserDatabase, _ report: inout FetchReport
   ) async throws {
@@ -61,7 +63,9 @@ extension ZoneRelayClient {
     for zone in zones {
       if let loss = zone.loss {
         try await lose(zone.zoneID, loss, &report)
-      } else if zone.syncToken == nil || state.zones[zone.zoneID] != zone.syncToken {
+      } else if zone.syncToken == nil || state.zones[zone.zoneID] != zone.syncToken,
+        !state.waits(zone.zoneID)
+      {
         changed.append(zone.zoneID)
       }
     }
@@ -82,43 +86,42 @@ extension ZoneRelayClient {
       try checkWanted()
       guard let digest = page.digestToken else { throw Self.noAdvance("the digest") }
       let (isExpired, next) = try await ask(
-        "database", "\(database.rawValue)/changes/database",
-        DatabaseQuestion(digestToken: digest), DatabaseAnswer.self)
+        .database, "\(database.rawValue)/changes/database", DatabaseQuestion(digestToken: digest),
+        DatabaseAnswer.self)
       guard isExpired, next.digestToken != digest else { throw Self.noAdvance("the digest") }
       page = next
     }
-    let gone = state.zones.keys.filter { !present.contains($0) && state.database(of: $0) == database }
+    let gone = state.zones.keys.filter {
+      !present.contains($0) && state.database(of: $0) == database
+    }
     for zone in gone.sorted() { try await lose(zone, .unseen, &report) }
-    state.databases[database.rawValue] = page.syncToken
+    state[database] = page.syncToken
     try save()
   }
 
   private func lose(_ zone: ZoneID, _ loss: ZoneLoss, _ report: inout FetchReport) async throws {
     try await sink.remove(zone, loss)
-    state.zones[zone] = nil
-    state.waiting[zone] = nil
+    state.forget(zone)
     report.zones.insert(zone)
   }
 
   private func fetchZones(
     _ zones: [ZoneID], of database: UserDatabase, _ report: inout FetchReport
   ) async throws {
-    var rest = zones
-    while !rest.isEmpty {
+    var rest = zones[...]
+    var unfinished: [ZoneID] = []
+    while !rest.isEmpty || !unfinished.isEmpty {
       try checkWanted()
-      let batch = Array(rest.prefix(Self.zonesPerRequest))
+      let batch = unfinished + rest.prefix(Self.zonesPerRequest - unfinished.count)
+      rest = rest.dropFirst(batch.count - unfinished.count)
       let (_, answer) = try await ask(
-        "database", "\(database.rawValue)/changes/zone",
+        .database, "\(database.rawValue)/changes/zone",
         ZonesQuestion(zones: batch.map { .init(zoneID: $0, syncToken: state.zones[$0]) }),
         ZonesAnswer.self)
-      guard answer.zones.count == batch.count else {
-        throw RelayError(.badAnswer, "changes/zone answers \(answer.zones.count) of \(batch.count) zones")
-      }
-      var unfinished: [ZoneID] = []
-      for (zone, item) in zip(batch, answer.zones)
+      unfinished = []
+      for (zone, item) in zip(batch, try answer.items(for: batch))
       where try await take(item, of: zone, &report) { unfinished.append(zone) }
       try save()
-      rest = unfinished + rest.dropFirst(batch.count)
     }
   }
 
@@ -132,7 +135,7 @@ extension ZoneRelayClient {
     switch item.serverErrorCode {
     case nil: break
     case ErrorAnswer.tokenExpired where held != nil:
-      state.zones[zone] = nil
+      state.forget(zone)
       return true
     case ErrorAnswer.zoneNotFound:
       try await lose(zone, .unseen, &report)
@@ -141,55 +144,52 @@ extension ZoneRelayClient {
       throw RelayError(.refused, "zone \(zone.name): \(code): \(item.reason ?? "")")
     }
     guard let token = item.syncToken else {
-      throw RelayError(.badAnswer, "zone \(zone.name) has no syncToken")
+      throw RelayError(.badAnswer, "changes/zone: zone \(zone.name) has no syncToken")
     }
     let isLast = item.moreComing != true
     guard isLast || token != held else { throw Self.noAdvance("zone \(zone.name)") }
-    let records = item.records ?? []
-    try await sink.apply(
-      ZonePage(
-        zone: zone, deleted: records.filter { $0.deleted == true }.map(ZonePage.Record.init),
-        changed: records.filter { $0.deleted != true }.map(ZonePage.Record.init),
-        gap: item.gap ?? false, startsOver: held == nil, isLast: isLast))
-    state.zones[zone] = token
-    state.waiting[zone] = nil
-    report.pages += 1
-    report.records += records.count
-    report.zones.insert(zone)
+    let page = ZonePage(item, of: zone, startsOver: held == nil)
+    // An answer without news is no page for the sink.
+    if token != held || page.gap || !page.isEmpty {
+      try await sink.apply(page)
+      report.add(page)
+    }
+    state.read(zone, to: token)
     return !isLast
   }
 
-  /// - Returns: true if notifications were lost, so that the databases must be looked at.
-  private func fetchNotifications(_ report: inout FetchReport) async throws -> Bool {
-    var isLost = false
+  private func fetchNotifications(_ report: inout FetchReport) async throws {
     var startsOver = state.notifications == nil
     while true {
       try checkWanted()
       let held = state.notifications
       let (isExpired, page) = try await ask(
-        "device", "notifications/changes", NotificationsQuestion(syncToken: held),
+        .device, "notifications/changes", NotificationsQuestion(syncToken: held),
         NotificationsAnswer.self)
-      let isLast = page.moreComing != true
+      let isLast = page.moreComing != true && !isExpired
+      guard isLast || page.syncToken != held else { throw Self.noAdvance("notifications/changes") }
       if isExpired {
-        guard page.syncToken != held else { throw Self.noAdvance("notifications/changes") }
-        (isLost, startsOver) = (true, true)
+        state.lostNotifications()
+        startsOver = true
       } else {
-        guard isLast || page.syncToken != held else {
-          throw Self.noAdvance("notifications/changes")
-        }
         try await sink.apply(
           NotificationPage(
-            notifications: page.notifications ?? [], startsOver: startsOver, isLast: isLast))
+            page, startsOver: startsOver, notBefore: state.notificationsWaitUntil))
         report.pages += 1
         startsOver = false
       }
       state.notifications = page.syncToken
       try save()
-      if isLast, !isExpired { return isLost }
+      if isLast { return }
     }
   }
 
+  /// How many zones one request asks for: at most 200 records each fit into an answer of 1,000.
+  private static let zonesPerRequest = 50
+  /// How often one round starts a database from its digest. More would be a fault of the relay.
+  private static let expiriesMax = 3
+
   private static func noAdvance(_ place: String) -> RelayError {
-    RelayError(.badAnswer, "\(place) says that more is coming, and does not advance")
+    RelayError(.badAnswer, "\(place): more is coming, and the token does not advance")
   }
 }

@@ -2,17 +2,23 @@ public import Foundation
 
 /// Keeps an app's copy of its zones equal to what the relay knows, for one installation.
 ///
-/// The app hands every push to ``handle(_:_:)`` and calls ``fetchAllChanges(_:)`` when it starts and
+/// The app gives every push to ``handle(_:_:)`` and calls ``fetchAllChanges(_:)`` when it starts and
 /// when its user looks at it. The client promises:
 ///
-/// - A page is applied before its token is stored. After a crash the page may come again.
-/// - One round of fetching runs at a time. Calls during a round share the next round.
-/// - An expired token costs a digest, and then only the zones that differ.
-/// - After a failure the client waits before its next request, as the relay asks or 1 s to 5 min.
-/// - Nothing of one user is ever mixed with another user's.
+/// - **A page is applied before its token is stored.** After a crash the page may come again.
+/// - **One thing at a time.** Calls of ``ChangeSink`` never overlap. All calls that come during a
+///   round of fetching share the next round.
+/// - **An expired token costs little.** The client reads a digest, and then only the zones that
+///   differ.
+/// - **No storms.** After a failure the client waits before its next request: as long as the relay
+///   asks, otherwise 1 s, doubled with each failure up to 5 min, each wait a fifth longer or shorter.
+/// - **Users never mix.** When another user signs in, ``ChangeSink/accountChanged(from:to:)`` is
+///   called before anything of that user is fetched, and no token of the earlier user is kept.
+///
+/// A call that throws has lost nothing: the next round brings what the failed one did not.
 public actor ZoneRelayClient {
-  /// The installation's name at the relay. Send it to the record server with every change, so that
-  /// this device is not woken by its own changes.
+  /// The installation's name at the relay. Tell it to the record server with every change that this
+  /// device makes, so that the device is not woken by its own changes.
   public nonisolated let installation: UUID
 
   let relay: RelayAddress
@@ -25,12 +31,20 @@ public actor ZoneRelayClient {
   var state: ClientState
   var token: UserToken?
   var backoff = Backoff()
-  var turns = FetchTurns()
-  var answers: [FetchTurns.Caller: CheckedContinuation<FetchReport, any Error>] = [:]
+  var queue = WorkQueue()
+  var calls: [WorkQueue.Caller: Call] = [:]
+  var fetchers: [WorkQueue.Caller: CheckedContinuation<FetchReport, any Error>] = [:]
+  var pause: Task<Void, any Error>?
+  var courier = CourierAddress()
+  var statusBoard = StatusBoard()
 
-  /// - Parameter credentials: gives the signed-in user's token; nil means that nobody is signed in.
-  /// - Throws: the error of `state.load`, or ``RelayError/Code/badState`` if its bytes are no state.
-  ///   Do not delete the state then: the app would take all pages again under another name.
+  /// - Parameters:
+  ///   - state: keeps the client's tokens, for this installation alone.
+  ///   - sink: the app's copy of its zones.
+  ///   - credentials: gives the signed-in user's token; nil means that no user is signed in.
+  /// - Throws: the error of `state.load`, or ``RelayError/Code/badState`` if the stored bytes are no
+  ///   state of a client. Do not delete the state then without a look at it: the installation would
+  ///   get another name, and all pages again.
   public init(
     _ relay: RelayAddress, state: any StateStore, sink: any ChangeSink,
     transport: any RelayTransport = URLSessionTransport(),
@@ -48,7 +62,7 @@ public actor ZoneRelayClient {
   ) throws {
     let stored = try store.load()
     let state = try ClientState(stored: stored)
-    // A name that is not stored would be another one after the next start.
+    // Without this save the installation would have another name after the next start.
     if stored == nil { try store.save(state.stored) }
     self.relay = relay
     self.store = store
@@ -58,72 +72,45 @@ public actor ZoneRelayClient {
     self.credentials = credentials
     self.state = state
     installation = state.installation
+    statusBoard.show(state.user == nil ? .signedOut : .idle)
   }
 
-  /// Fetches everything that changed, and returns when the sink has applied it. A call during a
-  /// round returns after the next round, which begins after the call was made.
+  /// Fetches what has changed, and returns when the sink has applied all of it: in a round that
+  /// begins after this call. The round also brings what earlier wakes have named. Zones that must
+  /// wait (``FetchReport/deferredUntil``) are fetched as well, because the app asks for them.
   ///
-  /// - Throws: ``RelayError``, or the sink's or the store's error. Pages that were applied before the
-  ///   error stay applied. Cancelling one call does not disturb other calls.
+  /// - Throws: ``RelayError``, or the error of the sink, the store or `credentials`. Pages that were
+  ///   applied before the error stay applied. `CancellationError` if the calling task is cancelled;
+  ///   other callers are not disturbed, and without any caller the round stops before its next page.
   @discardableResult
   public func fetchAllChanges(_ scope: Scope = .everything) async throws -> FetchReport {
-    try await join(FetchPlan(scope))
+    state.want(scope)
+    return try await joinRound()
   }
 
-  /// Fetches what a push names, or notes it for the next round.
+  /// Fetches what a push names, or keeps it for the next round.
   ///
-  /// A number that was left out, or a push that names not everything, fetches everything. A push
-  /// of another user is ignored.
+  /// If a wake's number was left out, or if the push does not name everything, the client fetches
+  /// everything. A push of another user is ignored.
+  ///
+  /// - Parameter when: `.now` fetches as ``fetchAllChanges(_:)`` does, without the zones that must
+  ///   wait. `.later` returns when the wake is stored and acknowledged.
+  /// - Throws: as ``fetchAllChanges(_:)``.
   @discardableResult
   public func handle(_ wake: Wake, _ when: FetchTime = .now) async throws -> FetchReport {
-    guard let plan = state.plan(of: wake) else {
-      var report = FetchReport()
-      report.isIgnored = true
-      return report
-    }
-    // What a failed round did not bring, the next round brings.
-    state.deferred.add(plan)
+    guard state.note(wake) else { return FetchReport(isIgnored: true) }
     switch when {
-    case .now: return try await join(plan)
+    case .now: return try await joinRound()
     case .later:
       try save()
-      try await acknowledge(wake.number)
-      var report = FetchReport()
-      report.deferredUntil = state.waitsUntil?.timeIntervalSince1970
-      return report
+      try await perform { client in
+        // The user may have changed while the call waited for its turn.
+        guard client.state.user == wake.user else { return }
+        try await client.acknowledge(wake.number)
+      }
+      return FetchReport(deferredUntil: state.waitsUntil)
     }
   }
 
   func save() throws { try store.save(state.stored) }
-}
-
-extension ZoneRelayClient {
-  /// Waits for a round that begins after now.
-  private func join(_ plan: FetchPlan) async throws -> FetchReport {
-    let caller = turns.newCaller()
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        guard !Task.isCancelled else {
-          return continuation.resume(throwing: CancellationError())
-        }
-        answers[caller] = continuation
-        if turns.join(caller, plan) { Task { await runRounds() } }
-      }
-    } onCancel: {
-      Task { await self.leave(caller) }
-    }
-  }
-
-  private func leave(_ caller: FetchTurns.Caller) {
-    turns.leave(caller)
-    answers.removeValue(forKey: caller)?.resume(throwing: CancellationError())
-  }
-
-  private func runRounds() async {
-    while let plan = turns.begin() {
-      let result: Result<FetchReport, any Error>
-      do { result = .success(try await round(plan)) } catch { result = .failure(error) }
-      for caller in turns.end() { answers.removeValue(forKey: caller)?.resume(with: result) }
-    }
-  }
 }

@@ -5,10 +5,13 @@ struct Backoff {
   private var failures = 0
   private(set) var until: Duration?
 
-  private static let first = Duration.seconds(1)
-  private static let longest = Duration.seconds(300)
+  private static let firstSeconds = 1.0
+  private static let longestSeconds = 300.0
 
   mutating func succeeded() { (failures, until) = (0, nil) }
+
+  /// Lets the next request pass at once.
+  mutating func pass() { until = nil }
 
   /// - Parameters:
   ///   - now: the time of a clock that never goes back.
@@ -16,14 +19,15 @@ struct Backoff {
   /// - Returns: how long to wait from now on.
   mutating func failed(at now: Duration, retryAfter: Duration?, chance: Double) -> Duration {
     failures += 1
-    let doubled = min(Self.longest, Self.first * (1 << min(failures - 1, 9)))
-    let wait: Duration =
+    let seconds: Double =
       if let retryAfter {
         // Never sooner than the relay asks.
-        retryAfter + retryAfter * (chance / 5)
+        retryAfter / .seconds(1) * (1 + chance / 5)
       } else {
-        doubled * (0.8 + chance * 0.4)
+        min(Self.longestSeconds, Self.firstSeconds * Double(1 << min(failures - 1, 9)))
+          * (0.8 + chance * 0.4)
       }
+    let wait = Duration.milliseconds(Int64((seconds * 1_000).rounded()))
     until = now + wait
     return wait
   }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Where the relay is, and the app's environment there.
+/// Where the relay is, and the app's container and environment there.
 public struct RelayAddress: Hashable, Sendable {
   public enum Environment: String, Hashable, Sendable { case development, production }
 
@@ -21,19 +21,24 @@ public struct RelayAddress: Hashable, Sendable {
     self.apiToken = apiToken
   }
 
-  /// The URL of an endpoint: `group` is `device` or `database`.
-  func endpoint(_ group: String, _ path: String, installation: UUID?) -> URL {
-    let base = url.appendingPathComponent("\(group)/1/\(container)/\(environment.rawValue)/\(path)")
+  /// The first part of an endpoint's path.
+  enum Group: String { case device, database }
+
+  func endpoint(_ group: Group, _ path: String, installation: UUID) -> URL {
+    let place = "\(group.rawValue)/1/\(container)/\(environment.rawValue)/\(path)"
+    let base = url.appendingPathComponent(place)
     guard var parts = URLComponents(url: base, resolvingAgainstBaseURL: true) else { return base }
-    var items = parts.queryItems ?? []
-    if let installation {
-      items.append(URLQueryItem(name: "clientId", value: installation.uuidString.lowercased()))
-    }
+    var items = (parts.queryItems ?? []) + [URLQueryItem(name: "clientId", value: installation.name)]
     if let apiToken { items.append(URLQueryItem(name: "ckAPIToken", value: apiToken)) }
-    parts.queryItems = items.isEmpty ? nil : items
-    // A plus sign in a query would be read as a blank.
+    parts.queryItems = items
+    // `URLComponents` leaves a plus sign as it is, and a server reads it as a blank.
     parts.percentEncodedQuery = parts.percentEncodedQuery?
       .replacingOccurrences(of: "+", with: "%2B")
     return parts.url ?? base
   }
+}
+
+extension UUID {
+  /// The installation's name as the relay writes it.
+  var name: String { uuidString.lowercased() }
 }

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// A user's token for the relay, and the user whom it names.
 public struct UserToken: Hashable, Sendable {
   /// The user's record name, which is the token's `sub`.
@@ -9,12 +11,30 @@ public struct UserToken: Hashable, Sendable {
     self.user = user
     self.text = text
   }
+
+  /// Reads the user from a JSON Web Token. The client does not verify the token; the relay does.
+  /// The result is nil if the text is no such token or has no `sub`.
+  public init?(jwt text: String) {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 3 else { return nil }
+    let base64 = parts[1].replacingOccurrences(of: "-", with: "+")
+      .replacingOccurrences(of: "_", with: "/")
+    let padding = String(repeating: "=", count: (4 - base64.count % 4) % 4)
+    guard let claims = Data(base64Encoded: base64 + padding),
+      // Other bytes than JSON are no token.
+      let claim = try? JSONDecoder().decode(Claims.self, from: claims)
+    else { return nil }
+    self.init(user: claim.sub, text: text)
+  }
+
+  private struct Claims: Decodable { var sub: String }
 }
 
 /// Why the client asks the app for a user token.
 public enum CredentialReason: Hashable, Sendable {
   /// The client has no token yet.
   case needed
-  /// The relay refused the last token. The app should get a new token, and not give the same one.
+  /// The relay refused the last token, so the app must get a new one. If the relay refuses the new
+  /// one too, the client stops and shows ``SyncStatus/signedOut``.
   case refused
 }

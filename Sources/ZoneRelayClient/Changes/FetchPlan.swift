@@ -3,7 +3,10 @@ struct FetchPlan: Codable, Hashable, Sendable {
   var databases: Set<UserDatabase> = []
   var zones: Set<ZoneID> = []
   var notifications = false
+  /// Whether the app itself asks, so that zones that must wait are fetched as well.
+  var passesWaits = false
 
+  /// What a wake asks for that names not everything.
   static let everything: FetchPlan = {
     var plan = FetchPlan()
     plan.databases = Set(UserDatabase.allCases)
@@ -13,9 +16,12 @@ struct FetchPlan: Codable, Hashable, Sendable {
 
   init() {}
 
+  /// What the app asks for.
   init(_ scope: Scope) {
     switch scope {
-    case .everything: self = .everything
+    case .everything:
+      self = .everything
+      passesWaits = true
     case .database(let database): databases = [database]
     case .zone(let zone): zones = [zone]
     case .notifications: notifications = true
@@ -26,6 +32,7 @@ struct FetchPlan: Codable, Hashable, Sendable {
     databases.formUnion(other.databases)
     zones.formUnion(other.zones)
     notifications = notifications || other.notifications
+    passesWaits = passesWaits || other.passesWaits
   }
 }
 
@@ -41,21 +48,6 @@ public enum Scope: Hashable, Sendable {
 /// When ``ZoneRelayClient/handle(_:_:)`` fetches.
 public enum FetchTime: Hashable, Sendable {
   case now
-  /// The client stores what the wake names, acknowledges it, and fetches it in the next round.
+  /// The client stores what the wake names and acknowledges the wake. The next round fetches it.
   case later
-}
-
-/// What a round has brought.
-public struct FetchReport: Hashable, Sendable {
-  /// How many pages were applied.
-  public var pages = 0
-  /// How many changed or deleted records these pages named.
-  public var records = 0
-  /// Zones that have changes or are gone.
-  public var zones: Set<ZoneID> = []
-  /// When zones that must wait may be fetched: call ``ZoneRelayClient/fetchAllChanges(_:)`` then.
-  /// nil if no zone waits.
-  public var deferredUntil: Double?
-  /// True if the wake belonged to another user, and nothing was done.
-  public var isIgnored = false
 }

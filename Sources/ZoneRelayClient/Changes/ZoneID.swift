@@ -8,8 +8,23 @@ public struct ZoneID: Hashable, Sendable, Codable, Comparable {
     self.owner = owner
   }
 
+  public static func == (left: ZoneID, right: ZoneID) -> Bool {
+    left.name.hasSameBytes(as: right.name) && left.owner.hasSameBytes(as: right.owner)
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    for text in [name, owner] {
+      for byte in text.utf8 { hasher.combine(byte) }
+      // A byte that no UTF-8 has stands between the texts.
+      hasher.combine(UInt8.max)
+    }
+  }
+
   public static func < (left: ZoneID, right: ZoneID) -> Bool {
-    (left.owner, left.name) < (right.owner, right.name)
+    if left.owner.hasSameBytes(as: right.owner) {
+      return left.name.utf8.lexicographicallyPrecedes(right.name.utf8)
+    }
+    return left.owner.utf8.lexicographicallyPrecedes(right.owner.utf8)
   }
 
   enum CodingKeys: String, CodingKey {

@@ -8,11 +8,11 @@ public struct ZonePage: Hashable, Sendable {
     public let name: String
     /// nil if the relay does not know the type of a deleted record.
     public let type: String?
-    /// The record server's change tag, which the client compares and never interprets.
+    /// The record server's change tag. The client compares it and does not interpret it.
     public let changeTag: String?
     /// When the record was changed; nil for deletions.
     public let modified: Date?
-    /// True if this installation made the change.
+    /// Whether this installation made the change.
     public let own: Bool
   }
 
@@ -20,27 +20,31 @@ public struct ZonePage: Hashable, Sendable {
   /// Records that no longer exist. Remove them before the changed records are added.
   public let deleted: [Record]
   public let changed: [Record]
-  /// True if changes of this zone are missing at the relay. The app should compare the zone with
-  /// its record server.
+  /// Whether the relay misses changes of this zone. The app should compare its copy with the record
+  /// server.
   public let gap: Bool
-  /// True if this page begins the zone anew. Whatever the app holds of this zone and no page names
-  /// up to the page with `isLast` no longer exists.
+  /// Whether this page begins the zone anew. This page and the following ones, up to the page with
+  /// `isLast`, name all records of the zone: the app must then remove the records that no page
+  /// named. If another page with `startsOver` comes first, the app must begin to count anew.
   public let startsOver: Bool
-  /// True if no further page follows at present.
+  /// Whether no further page follows at present.
   public let isLast: Bool
 
   /// The changed records whose tag differs from the tag that the app holds.
   ///
   /// - Parameter knownTag: the tag that the app holds of a record; nil if it does not hold it.
   public func toFetch(knownTag: (String) -> String?) -> [Record] {
-    changed.filter { $0.changeTag == nil || knownTag($0.name) != $0.changeTag }
+    changed.filter { record in
+      guard let tag = record.changeTag, let known = knownTag(record.name) else { return true }
+      return !known.hasSameBytes(as: tag)
+    }
   }
 }
 
-/// Why a zone is gone from the user's view.
+/// Why a user does not have a zone any more.
 public enum ZoneLoss: Hashable, Sendable {
   case deleted
-  /// The owner's data was removed for privacy. The app should not upload its copy again.
+  /// The owner's data was purged. The app should not upload its copy again.
   case purged
   /// The owner's encrypted data was reset. The app may upload its copy again.
   case reset

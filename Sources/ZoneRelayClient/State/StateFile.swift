@@ -1,7 +1,7 @@
 public import Foundation
 
 /// The client's state in one file, which only its owner can read. Each save writes a temporary file
-/// beside it, makes it durable, and renames it.
+/// beside it, makes that durable, and renames it. Two processes must not share the file.
 public struct StateFile: StateStore {
   private let url: URL
 
@@ -16,7 +16,7 @@ public struct StateFile: StateStore {
     let draft = url.appendingPathExtension("draft")
     try Self.write(state, to: draft)
     guard rename(draft.path, url.path) == 0 else { throw Self.failure("rename", draft) }
-    // The directory keeps the new name: without this sync a power loss may bring the old file back.
+    // Without this sync a power loss may bring the old file back.
     let directory = open(url.deletingLastPathComponent().path, O_RDONLY)
     guard directory >= 0 else { throw Self.failure("open the directory of", url) }
     defer { close(directory) }
@@ -28,7 +28,7 @@ public struct StateFile: StateStore {
     guard descriptor >= 0 else { throw failure("create", draft) }
     defer { close(descriptor) }
     #if os(iOS) || os(watchOS) || os(tvOS) || os(visionOS)
-      // Readable while the device is locked, because wakes come then too.
+      // A wake may come while the device is locked, so the file must be readable then.
       try FileManager.default.setAttributes(
         [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication],
         ofItemAtPath: draft.path)

@@ -1,15 +1,15 @@
 public import Foundation
 
-/// Where the client keeps its state: a few hundred bytes and about hundred for each zone.
+/// Where the client keeps its state: a few hundred bytes, and some hundred for each zone.
 ///
-/// The state belongs to one installation of the app. It must not be part of a backup that is
-/// restored on another device, because two devices would then have one name.
+/// The state belongs to one installation of the app. Keep it out of backups that are restored on
+/// another device: two devices would have one name, and only one of them would be woken.
 public protocol StateStore: Sendable {
   /// - Returns: the bytes of the last `save`; nil if there was none.
   func load() throws -> Data?
 
-  /// Keeps these bytes in place of the last ones. When the call returns they are durable; after a
-  /// crash during the call, `load` returns the old bytes or these, never a part.
+  /// Keeps these bytes in place of the last ones. They are durable when the call returns. After a
+  /// crash during the call, `load` returns either the old bytes or these.
   func save(_ state: Data) throws
 }
 

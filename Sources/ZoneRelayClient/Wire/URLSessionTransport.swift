@@ -9,7 +9,7 @@ internal import Foundation
 /// A request is not cancelled with the task that waits for it: it runs to its end or its timeout,
 /// and its answer is dropped. On Linux, a cancelled task of `URLSession` has crashed processes.
 public final class URLSessionTransport: RelayTransport {
-  private let session: URLSession
+  let session: URLSession
 
   public init() {
     let configuration = URLSessionConfiguration.ephemeral
@@ -22,18 +22,13 @@ public final class URLSessionTransport: RelayTransport {
   deinit { session.finishTasksAndInvalidate() }
 
   public func send(_ request: RelayRequest) async throws -> RelayAnswer {
-    var outgoing = URLRequest(url: request.url)
-    outgoing.httpMethod = request.method
-    outgoing.httpBody = request.body
-    outgoing.timeoutInterval = Double(request.timeout.components.seconds)
-    for (name, value) in request.headers { outgoing.setValue(value, forHTTPHeaderField: name) }
+    let outgoing = Self.outgoing(request)
     return try await withCheckedThrowingContinuation { continuation in
       session.dataTask(with: outgoing) { body, response, error in
-        guard let response = response as? HTTPURLResponse else {
+        guard let response = response as? HTTPURLResponse, error == nil else {
           continuation.resume(throwing: error ?? URLError(.badServerResponse))
           return
         }
-        if let error { return continuation.resume(throwing: error) }
         var headers: [String: String] = [:]
         for (name, value) in response.allHeaderFields {
           headers["\(name)".lowercased()] = "\(value)"
@@ -43,5 +38,14 @@ public final class URLSessionTransport: RelayTransport {
             status: response.statusCode, headers: headers, body: body ?? Data()))
       }.resume()
     }
+  }
+
+  static func outgoing(_ request: RelayRequest) -> URLRequest {
+    var outgoing = URLRequest(url: request.url)
+    outgoing.httpMethod = request.method
+    outgoing.httpBody = request.body
+    outgoing.timeoutInterval = Double(request.timeout.components.seconds)
+    for (name, value) in request.headers { outgoing.setValue(value, forHTTPHeaderField: name) }
+    return outgoing
   }
 }

@@ -1,0 +1,22 @@
+/// The client's status, and the streams that show it.
+struct StatusBoard {
+  private(set) var status = SyncStatus.idle
+  private var streams: [UInt64: AsyncStream<SyncStatus>.Continuation] = [:]
+  private var added: UInt64 = 0
+
+  /// - Returns: the stream's number, for `remove`.
+  mutating func add(_ stream: AsyncStream<SyncStatus>.Continuation) -> UInt64 {
+    added += 1
+    streams[added] = stream
+    stream.yield(status)
+    return added
+  }
+
+  mutating func remove(_ stream: UInt64) { streams[stream] = nil }
+
+  mutating func show(_ new: SyncStatus) {
+    guard new != status else { return }
+    status = new
+    for stream in streams.values { stream.yield(new) }
+  }
+}

@@ -1,0 +1,26 @@
+public import Foundation
+
+/// What a round has brought.
+public struct FetchReport: Hashable, Sendable {
+  /// How many pages the sink has applied.
+  public var pages = 0
+  /// How many changed or deleted records these pages named.
+  public var records = 0
+  /// Zones that have changes or are gone.
+  public var zones: Set<ZoneID> = []
+  /// When the first of the zones that must wait may be fetched. Call
+  /// ``ZoneRelayClient/fetchAllChanges(_:)`` then. nil if no zone waits.
+  public var deferredUntil: Date?
+  /// Whether the wake belonged to another user, so that the client did nothing.
+  public var isIgnored = false
+
+  init() {}
+  init(deferredUntil: Date?) { self.deferredUntil = deferredUntil }
+  init(isIgnored: Bool) { self.isIgnored = isIgnored }
+
+  mutating func add(_ page: ZonePage) {
+    pages += 1
+    records += page.deleted.count + page.changed.count
+    zones.insert(page.zone)
+  }
+}

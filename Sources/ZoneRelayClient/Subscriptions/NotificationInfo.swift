@@ -1,0 +1,88 @@
+/// What a subscription's push shows.
+public struct NotificationInfo: Hashable, Sendable, Encodable {
+  /// A text that the app has in several languages: its key, and the fields whose values stand in it.
+  public struct Localization: Hashable, Sendable {
+    public var key: String
+    public var fields: [String]
+
+    public init(_ key: String, fields: [String] = []) {
+      self.key = key
+      self.fields = fields
+    }
+  }
+
+  private var title: String?
+  private var titleLocalizationKey: String?
+  private var titleLocalizationArgs: [String]?
+  private var subtitle: String?
+  private var subtitleLocalizationKey: String?
+  private var subtitleLocalizationArgs: [String]?
+  private var alertBody: String?
+  private var alertLocalizationKey: String?
+  private var alertLocalizationArgs: [String]?
+  private var alertActionLocalizationKey: String?
+  private var alertLaunchImage: String?
+  private var soundName: String?
+  private var category: String?
+  private var shouldBadge: Bool?
+  private var shouldSendContentAvailable: Bool?
+  private var shouldSendMutableContent: Bool?
+
+  private init() {}
+
+  /// The push shows nothing, and lets the app run for a moment.
+  public static let silent: NotificationInfo = {
+    var info = NotificationInfo()
+    info.shouldSendContentAvailable = true
+    return info
+  }()
+
+  /// The push shows a text. It also lets the app run, unless `runsApp` is false.
+  public static func alert(
+    _ body: String, title: String? = nil, subtitle: String? = nil, sound: String? = nil,
+    runsApp: Bool = true
+  ) -> NotificationInfo {
+    var info = NotificationInfo()
+    (info.title, info.subtitle, info.alertBody) = (title, subtitle, body)
+    info.soundName = sound
+    info.shouldSendContentAvailable = runsApp
+    return info
+  }
+
+  /// The push shows texts that the app has in several languages.
+  public static func alert(
+    _ body: Localization, title: Localization? = nil, subtitle: Localization? = nil,
+    sound: String? = nil, runsApp: Bool = true
+  ) -> NotificationInfo {
+    var info = NotificationInfo()
+    (info.alertLocalizationKey, info.alertLocalizationArgs) = (body.key, body.fields)
+    (info.titleLocalizationKey, info.titleLocalizationArgs) = (title?.key, title?.fields)
+    (info.subtitleLocalizationKey, info.subtitleLocalizationArgs) = (
+      subtitle?.key, subtitle?.fields
+    )
+    info.soundName = sound
+    info.shouldSendContentAvailable = runsApp
+    return info
+  }
+
+  /// The same, and the push raises the app's badge.
+  public func withBadge() -> NotificationInfo {
+    var info = self
+    info.shouldBadge = true
+    return info
+  }
+
+  /// The same, with the app's category, action key and launch image. `mutableContent` lets an
+  /// extension of the app change the notification before the system shows it.
+  public func with(
+    category: String? = nil, actionKey: String? = nil, launchImage: String? = nil,
+    mutableContent: Bool = false
+  ) -> NotificationInfo {
+    var info = self
+    info.category = category
+    info.alertActionLocalizationKey = actionKey
+    info.alertLaunchImage = launchImage
+    if mutableContent { info.shouldSendMutableContent = true }
+    return info
+  }
+}

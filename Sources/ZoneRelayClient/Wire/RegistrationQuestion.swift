@@ -1,0 +1,45 @@
+internal import Foundation
+
+/// `tokens/register`: the address at which a push provider reaches the installation.
+struct RegistrationQuestion: Encodable {
+  private var clientId: String
+  private var apnsEnvironment: String?
+  private var apnsToken: String?
+  private var apnsTopic: String?
+  private var transport: String?
+  private var token: String?
+  private var subscription: BrowserSubscription?
+
+  /// - Returns: nil if the address is the courier, which needs no registration of a push token.
+  /// - Throws: if `address` holds no subscription of a browser.
+  init?(_ address: PushAddress, of installation: UUID) throws {
+    clientId = installation.name
+    switch address {
+    case .apns(let token, let topic, let sandbox):
+      apnsEnvironment = sandbox ? "development" : "production"
+      apnsToken = token.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+      apnsTopic = topic
+    case .fcm(let token):
+      transport = "fcm"
+      self.token = token
+    case .webPush(let json):
+      transport = "webpush"
+      do {
+        subscription = try JSONDecoder().decode(BrowserSubscription.self, from: json)
+      } catch {
+        throw RelayError(.refused, "the JSON is no PushSubscription of a browser: \(error)")
+      }
+    case .courier: return nil
+    }
+  }
+
+  /// A browser's `PushSubscription`.
+  private struct BrowserSubscription: Codable {
+    var endpoint: String
+    var keys: Keys
+
+    struct Keys: Codable { var p256dh: String, auth: String }
+  }
+}
+
+struct RegistrationAnswer: Decodable { var webcourierURL: String? }

@@ -1,0 +1,27 @@
+/// The answer to `subscriptions/modify`: an item for each operation, in the order asked.
+struct SubscriptionsAnswer: Decodable {
+  private var subscriptions: [Item]
+
+  private struct Item: Decodable {
+    var serverErrorCode: String?
+    var reason: String?
+  }
+
+  /// - Throws: `badAnswer` if the answer does not have an item for each operation.
+  func results(of changes: [SubscriptionChange]) throws -> [SubscriptionResult] {
+    guard subscriptions.count == changes.count else {
+      throw RelayError(
+        .badAnswer, "subscriptions/modify: the answer is not about the subscriptions asked for")
+    }
+    return zip(changes, subscriptions).map { change, item in
+      SubscriptionResult(id: change.id, error: Self.error(item, change))
+    }
+  }
+
+  private static func error(_ item: Item, _ change: SubscriptionChange) -> RelayError? {
+    guard let code = item.serverErrorCode else { return nil }
+    // The subscription that the app wants to remove is gone.
+    if case .delete = change, code == "NOT_FOUND" { return nil }
+    return RelayError(.refused, "subscription \(change.id): \(code): \(item.reason ?? "")")
+  }
+}

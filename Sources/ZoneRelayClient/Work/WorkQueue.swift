@@ -1,0 +1,105 @@
+/// The order of the client's work: one piece at a time.
+///
+/// A round of fetching is shared by all callers that came before it began. A caller that comes
+/// during a round shares the next one, because the running round may have passed what the caller
+/// wants. A caller that leaves disturbs no other caller.
+struct WorkQueue {
+  typealias Caller = UInt64
+
+  enum Work: Equatable {
+    /// The call of one caller.
+    case call(Caller)
+    /// A round of fetching for all callers that wait for one.
+    case round
+  }
+
+  private enum Current {
+    case none
+    case call(Caller?)
+    case round(Set<Caller>, isStopped: Bool)
+  }
+
+  private var current = Current.none
+  private var isRunning = false
+  private(set) var calls: [Caller] = []
+  private(set) var fetchers: Set<Caller> = []
+  private var callers: Caller = 0
+
+  mutating func newCaller() -> Caller {
+    callers += 1
+    return callers
+  }
+
+  /// A caller asks for a call of its own. Calls come before the next round.
+  ///
+  /// - Parameter stopsRound: whether the running round must stop before its next page.
+  /// - Returns: true if the client must start to work.
+  mutating func call(_ caller: Caller, stopsRound: Bool) -> Bool {
+    calls.append(caller)
+    if stopsRound, case .round(let fetchers, _) = current {
+      current = .round(fetchers, isStopped: true)
+    }
+    return starts()
+  }
+
+  /// A caller asks for a round that begins after now.
+  ///
+  /// - Returns: true if the client must start to work.
+  mutating func fetch(_ caller: Caller) -> Bool {
+    fetchers.insert(caller)
+    return starts()
+  }
+
+  private mutating func starts() -> Bool {
+    defer { isRunning = true }
+    return !isRunning
+  }
+
+  /// Begins the next piece of work; nil means that the client has nothing to do.
+  mutating func next() -> Work? {
+    if !calls.isEmpty {
+      let caller = calls.removeFirst()
+      current = .call(caller)
+      return .call(caller)
+    }
+    guard !fetchers.isEmpty else {
+      isRunning = false
+      return nil
+    }
+    current = .round(fetchers, isStopped: false)
+    fetchers = []
+    return .round
+  }
+
+  /// Whether some caller still waits for the running piece of work. A round goes on only while this
+  /// is true.
+  var isWanted: Bool {
+    switch current {
+    case .none: false
+    case .call(let caller): caller != nil
+    case .round(let fetchers, let isStopped): !fetchers.isEmpty && !isStopped
+    }
+  }
+
+  /// A caller does not wait any more. Its call is run only if it has begun.
+  mutating func leave(_ caller: Caller) {
+    calls.removeAll { $0 == caller }
+    fetchers.remove(caller)
+    switch current {
+    case .call(caller): current = .call(nil)
+    case .round(var fetchers, let isStopped):
+      fetchers.remove(caller)
+      current = .round(fetchers, isStopped: isStopped)
+    case .none, .call: break
+    }
+  }
+
+  /// Ends the running piece of work.
+  ///
+  /// - Returns: the callers of the round, who must be answered.
+  mutating func end() -> Set<Caller> {
+    defer { current = .none }
+    guard case .round(let fetchers, _) = current else { return [] }
+    return fetchers
+  }
+}

@@ -1,0 +1,59 @@
+extension ZoneRelayClient {
+  /// The signed-in user's token.
+  ///
+  /// - Throws: `signedOut` if no user is signed in.
+  func user() async throws -> UserToken {
+    if let token { return token }
+    return try await signIn(.needed)
+  }
+
+  /// Asks the app for a token. The sink learns of another user before anything of that user is
+  /// fetched.
+  func signIn(_ reason: CredentialReason) async throws -> UserToken {
+    token = nil
+    guard let new = try await credentials(reason) else {
+      show(.signedOut)
+      throw RelayError(.signedOut, "no user is signed in")
+    }
+    if new.user != state.user { try await change(to: new.user) }
+    token = new
+    return new
+  }
+
+  /// The state is stored after the sink's call, so that a crash repeats the call.
+  private func change(to user: String?) async throws {
+    try await sink.accountChanged(from: state.user, to: user)
+    state.change(to: user)
+    try save()
+  }
+
+  /// Signs the user out: no push reaches this device for the user any more, and nothing of the user
+  /// is kept. A running round stops before its next page.
+  ///
+  /// From then on `credentials` should give nil, until a user signs in again.
+  ///
+  /// - Throws: the error of the relay or the sink. If the relay cannot be reached, the user is
+  ///   signed out on this device all the same. Pushes that still come for the user are ignored.
+  public func signOut() async throws {
+    try await perform(stopsRound: true) { client in try await client.leaveRelay() }
+  }
+
+  private func leaveRelay() async throws {
+    guard state.user != nil else { return }
+    // The user waits for this one request.
+    backoff.pass()
+    let unregistered: Result<Void, any Error>
+    do {
+      _ = try await ask(
+        .device, "tokens/unregister", InstallationQuestion(installation), Ignored.self)
+      unregistered = .success(())
+    } catch {
+      unregistered = .failure(error)
+    }
+    token = nil
+    courier.forget()
+    try await change(to: nil)
+    show(.signedOut)
+    try unregistered.get()
+  }
+}

@@ -1,0 +1,67 @@
+extension ZoneRelayClient {
+  /// Registers this installation for the signed-in user. Call it at each launch: the relay then
+  /// knows the newest push token, and the courier's address is renewed, which holds for 12 hours.
+  public func register(_ address: PushAddress) async throws {
+    try await perform { client in try await client.registerNow(address) }
+  }
+
+  func registerNow(_ address: PushAddress) async throws {
+    let answer: RegistrationAnswer
+    if let question = try RegistrationQuestion(address, of: installation) {
+      answer = try await ask(.device, "tokens/register", question, RegistrationAnswer.self).answer
+    } else {
+      answer = try await ask(
+        .device, "tokens/create",
+        InstallationQuestion(installation, environment: relay.environment),
+        RegistrationAnswer.self
+      ).answer
+    }
+    guard let url = answer.webcourierURL, courier.registered(address, url) else {
+      throw RelayError(.badAnswer, "tokens/register: the answer has no webcourierURL")
+    }
+  }
+
+  /// Saves subscriptions, so that changes wake this user's devices. To save a subscription again
+  /// changes nothing; one with the id of an earlier one replaces it.
+  ///
+  /// - Returns: a result for each subscription, in the same order.
+  /// - Throws: ``RelayError`` if a whole request failed. Requests before it have been carried out:
+  ///   call again with all subscriptions.
+  public func prepare(_ subscriptions: [Subscription]) async throws -> [SubscriptionResult] {
+    let changes = subscriptions.map(SubscriptionChange.save)
+    return try await perform { client in try await client.modify(changes) }
+  }
+
+  /// Removes subscriptions by their ids. An id that the relay does not know is no error.
+  ///
+  /// - Returns: a result for each id, in the same order.
+  /// - Throws: as ``prepare(_:)``.
+  public func remove(
+    _ subscriptions: [String], in database: Subscription.Database
+  ) async throws -> [SubscriptionResult] {
+    let changes = subscriptions.map { SubscriptionChange.delete($0, database) }
+    return try await perform { client in try await client.modify(changes) }
+  }
+
+  private func modify(_ changes: [SubscriptionChange]) async throws -> [SubscriptionResult] {
+    var results: [Int: SubscriptionResult] = [:]
+    for database in Subscription.Database.allCases {
+      var places = changes.indices.filter { changes[$0].database == database }[...]
+      while !places.isEmpty {
+        let batch = places.prefix(Self.operationsPerRequest)
+        places = places.dropFirst(batch.count)
+        let answer = try await ask(
+          .database, "\(database.rawValue)/subscriptions/modify",
+          SubscriptionsQuestion(batch.map { changes[$0] }), SubscriptionsAnswer.self
+        ).answer
+        for (place, result) in zip(batch, try answer.results(of: batch.map { changes[$0] })) {
+          results[place] = result
+        }
+      }
+    }
+    return changes.indices.compactMap { results[$0] }
+  }
+
+  /// The relay refuses requests with more operations.
+  private static let operationsPerRequest = 200
+}

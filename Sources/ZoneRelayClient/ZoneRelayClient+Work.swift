@@ -1,0 +1,104 @@
+extension ZoneRelayClient {
+  /// A call of one caller that waits for its turn or runs. Each call is answered once: by its end,
+  /// or earlier because its caller left.
+  struct Call {
+    let run: @Sendable (isolated ZoneRelayClient) async -> Void
+    let cancel: @Sendable () -> Void
+  }
+
+  /// Runs a call when no other work of the client runs, and returns its result.
+  ///
+  /// A cancelled caller gets `CancellationError` at once. A call that has begun goes on to its end,
+  /// because its request may have reached the relay.
+  func perform<Value: Sendable>(
+    stopsRound: Bool = false,
+    _ work: @escaping @Sendable (isolated ZoneRelayClient) async throws -> Value
+  ) async throws -> Value {
+    try Task.checkCancellation()
+    let caller = queue.newCaller()
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        calls[caller] = Call {
+          let result: Result<Value, any Error>
+          do { result = .success(try await work($0)) } catch { result = .failure(error) }
+          guard $0.calls.removeValue(forKey: caller) != nil else { return }
+          continuation.resume(with: result)
+        } cancel: {
+          continuation.resume(throwing: CancellationError())
+        }
+        let starts = queue.call(caller, stopsRound: stopsRound)
+        endPauseIfUnwanted()
+        if starts { startWork() }
+      }
+    } onCancel: {
+      Task { await self.leave(caller) }
+    }
+  }
+
+  /// Waits for a round that begins after now.
+  func joinRound() async throws -> FetchReport {
+    try Task.checkCancellation()
+    let caller = queue.newCaller()
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        fetchers[caller] = continuation
+        if queue.fetch(caller) { startWork() }
+      }
+    } onCancel: {
+      Task { await self.leave(caller) }
+    }
+  }
+
+  private func leave(_ caller: WorkQueue.Caller) {
+    queue.leave(caller)
+    calls.removeValue(forKey: caller)?.cancel()
+    fetchers.removeValue(forKey: caller)?.resume(throwing: CancellationError())
+    endPauseIfUnwanted()
+  }
+
+  /// The work has no parent task: it serves many callers, and the cancelling of one must not end it.
+  private func startWork() {
+    Task { await runWork() }
+  }
+
+  private func runWork() async {
+    while let work = queue.next() {
+      switch work {
+      case .call(let caller):
+        if let call = calls[caller] { await call.run(self) }
+        _ = queue.end()
+      case .round:
+        let result: Result<FetchReport, any Error>
+        do {
+          result = .success(try await round())
+        } catch is RoundStopped {
+          result = .failure(RelayError(.signedOut, "the user signed out during the round"))
+        } catch {
+          result = .failure(error)
+        }
+        for caller in queue.end() { fetchers.removeValue(forKey: caller)?.resume(with: result) }
+      }
+    }
+    if statusBoard.status != .signedOut { show(.idle) }
+  }
+
+  /// Waits before a request. The wait ends early if no caller waits for the work any more.
+  func pause(for time: Duration) async throws {
+    let pause = Task { [clock] in try await clock.sleep(for: time) }
+    self.pause = pause
+    defer { self.pause = nil }
+    endPauseIfUnwanted()
+    do { try await pause.value } catch { throw RoundStopped() }
+  }
+
+  private func endPauseIfUnwanted() {
+    if !queue.isWanted { pause?.cancel() }
+  }
+
+  func checkWanted() throws {
+    guard queue.isWanted else { throw RoundStopped() }
+  }
+}
+
+/// No caller waits for the running work any more, or the user signs out.
+private struct RoundStopped: Error {}

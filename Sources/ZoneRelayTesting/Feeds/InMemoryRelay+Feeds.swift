@@ -1,0 +1,173 @@
+internal import Foundation
+internal import ZoneRelayClient
+
+extension InMemoryRelay {
+  func databaseChanges(
+    _ question: Question, _ user: String, _ database: UserDatabase
+  ) throws(Answer) -> Answer {
+    let feed = "\(database.rawValue) of \(user)"
+    let zones = users[user]?.databases[database] ?? [:]
+    let head = users[user]?.head(of: database) ?? 0
+    if let digest = question.text("digestToken") {
+      throw digestAnswer(after: try SyncToken(digest, of: "digest \(feed)").position, zones, feed, user)
+    }
+    let after = try place(question.text("syncToken"), in: feed, floor: 0)
+    guard let after else { throw digestAnswer(after: 0, zones, feed, user) }
+    let news = zones.filter { $0.value.entry.isNews(after: after) }
+      .sorted { $0.value.entry.position < $1.value.entry.position }
+    let page = news.prefix(pageEntries)
+    let isLast = page.count == news.count
+    let end = isLast ? head : page.last?.value.entry.position ?? head
+    return Answer([
+      "zones": page.map { zone, state in
+        zoneItem(zone, state, of: user, isOwn: state.entry.isOwn(of: question.installation, after: after))
+      },
+      "syncToken": token(feed, end), "moreComing": !isLast,
+    ])
+  }
+
+  private func zoneItem(
+    _ zone: ZoneID, _ state: UserFeeds.Zone, of user: String, isOwn: Bool
+  ) -> [String: Any] {
+    var item: [String: Any] = ["zoneID": zone.json, "own": isOwn]
+    guard state.entry.isDeleted else {
+      item["syncToken"] = token(Self.feed(of: zone, user), zones[zone]?.head ?? 0)
+      return item
+    }
+    item["deleted"] = true
+    if state.loss == .purged { item["purged"] = true }
+    if state.loss == .reset { item["reset"] = true }
+    return item
+  }
+
+  /// The answer to an expired token of a database: all its zones, page by page.
+  private func digestAnswer(
+    after place: Int, _ zones: [ZoneID: UserFeeds.Zone], _ feed: String, _ user: String
+  ) -> Answer {
+    let present = zones.filter { !$0.value.entry.isDeleted }.sorted { $0.key < $1.key }
+    let page = present.dropFirst(place).prefix(pageEntries)
+    let head = zones.values.map(\.entry.position).max() ?? 0
+    var members = Answer.error("CHANGE_TOKEN_EXPIRED", "the token has expired")
+    members["zones"] = page.map { zone, state in
+      zoneItem(zone, state, of: user, isOwn: false)
+    }
+    members["syncToken"] = token(feed, head)
+    if place + page.count < present.count {
+      members["moreComing"] = true
+      members["digestToken"] = token("digest \(feed)", place + page.count)
+    }
+    return Answer(status: 410, members)
+  }
+
+  func zoneChanges(
+    _ question: Question, _ user: String, _ database: UserDatabase
+  ) throws(Answer) -> Answer {
+    var items: [[String: Any]] = []
+    for asked in try question.items("zones") {
+      let zone = ZoneID(asked["zoneID"], of: user)
+      var item: [String: Any]
+      do throws(Answer) {
+        item = try zonePage(
+          zone, after: asked["syncToken"] as? String, user, database, question.installation)
+      } catch {
+        // The error was made from JSON above.
+        item = (try? JSONSerialization.jsonObject(with: error.json)) as? [String: Any] ?? [:]
+      }
+      item["zoneID"] = asked["zoneID"]
+      items.append(item)
+    }
+    return Answer(["zones": items])
+  }
+
+  private func zonePage(
+    _ zone: ZoneID?, after token: String?, _ user: String, _ database: UserDatabase,
+    _ installation: UUID?
+  ) throws(Answer) -> [String: Any] {
+    guard let zone, let feed = zones[zone], feed.loss == nil,
+      database == .private ? zone.owner == user : feed.participants.contains(user)
+    else { throw Answer(status: 404, code: "ZONE_NOT_FOUND", reason: "no such zone") }
+    let name = Self.feed(of: zone, user)
+    guard let after = try place(token, in: name, floor: feed.cleared) else {
+      throw Answer(status: 410, code: "CHANGE_TOKEN_EXPIRED", reason: "the token has expired")
+    }
+    let news = feed.records.filter { $0.value.entry.isNews(after: after) }
+      .sorted { $0.value.entry.position < $1.value.entry.position }
+    let page = news.prefix(pageEntries)
+    let isLast = page.count == news.count
+    let end = isLast ? feed.head : page.last?.value.entry.position ?? feed.head
+    if isLast { read(zone, to: end, by: installation) }
+    var item: [String: Any] = [
+      "records": page.map { name, record in
+        Self.item(name, record, isOwn: record.entry.isOwn(of: installation, after: after))
+      },
+      "syncToken": self.token(name, end), "moreComing": !isLast,
+    ]
+    if feed.hasGap { item["gap"] = true }
+    return item
+  }
+
+  private static func item(
+    _ name: String, _ record: ZoneFeed.Record, isOwn: Bool
+  ) -> [String: Any] {
+    var item: [String: Any] = ["recordName": name, "own": isOwn]
+    item["recordType"] = record.type
+    item["recordChangeTag"] = record.tag
+    if record.entry.isDeleted {
+      item["deleted"] = true
+    } else {
+      item["modified"] = ["timestamp": record.modified]
+    }
+    return item
+  }
+
+  func notifications(_ question: Question, _ user: String) throws(Answer) -> Answer {
+    let feed = "notifications of \(user)"
+    let all = users[user]?.notifications ?? [:]
+    let head = users[user]?.notificationsHead ?? 0
+    guard let after = try place(question.text("syncToken"), in: feed, floor: 0) else {
+      var members = Answer.error("CHANGE_TOKEN_EXPIRED", "the token has expired")
+      members["syncToken"] = token(feed, head)
+      throw Answer(status: 410, members)
+    }
+    let news = all.values.filter { $0.entry.position > after }
+      .sorted { $0.entry.position < $1.entry.position }
+    let page = news.prefix(pageEntries)
+    let isLast = page.count == news.count
+    if isLast { readNotifications(by: question.installation) }
+    return Answer([
+      "notifications": page.map { $0.json(for: question.installation, after: after) },
+      "syncToken": token(feed, isLast ? head : page.last?.entry.position ?? head),
+      "moreComing": !isLast,
+    ])
+  }
+
+  static func feed(of zone: ZoneID, _ user: String) -> String {
+    "zone \(zone.owner) \(zone.name) of \(user)"
+  }
+
+  func token(_ feed: String, _ position: Int) -> String {
+    SyncToken(feed: feed, era: era, position: position).text
+  }
+
+  /// The place after which the reader wants to read; nil if its token has expired.
+  private func place(_ text: String?, in feed: String, floor: Int) throws(Answer) -> Int? {
+    guard let text else { return 0 }
+    let token = try SyncToken(text, of: feed)
+    return token.era == era && token.position >= floor ? token.position : nil
+  }
+}
+
+extension UserFeeds.Notification {
+  fileprivate func json(for installation: UUID?, after place: Int) -> [String: Any] {
+    var item: [String: Any] = [
+      "notificationID": id.uuidString.lowercased(), "subscriptionID": subscription,
+      "notificationType": kind.rawValue, "database": database, "zoneID": zone.json,
+      "own": entry.isOwn(of: installation, after: place), "read": false,
+    ]
+    guard kind == .query else { return item }
+    item["recordName"] = record
+    item["queryNotificationReason"] =
+      entry.isDeleted ? "deleted" : place < entry.born ? "created" : "updated"
+    return item
+  }
+}

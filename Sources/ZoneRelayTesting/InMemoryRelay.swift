@@ -1,0 +1,102 @@
+internal import Foundation
+public import ZoneRelayClient
+
+/// A relay in memory, for the tests of an app: give it to `ZoneRelayClient` as its transport.
+///
+/// It keeps zones, feeds, subscriptions and devices, wakes devices at once, and answers as a relay
+/// does, with pages, tokens and errors. The test plays the record server (``save(_:in:by:)`` and its
+/// siblings) and chooses faults (``fail(_:)``). All calls may come from any task.
+///
+/// It does not have what a test of an app does not see: budgets, windows, limits, notifications that
+/// show something. A query subscription with filters is refused.
+public actor InMemoryRelay: RelayTransport {
+  /// Where a client finds the relay. No request leaves the process.
+  public nonisolated let address: RelayAddress
+
+  var zones: [ZoneID: ZoneFeed] = [:]
+  var users: [String: UserFeeds] = [:]
+  var devices: [UUID: Device] = [:]
+  /// The place of the newest change; feeds share one order.
+  var position = 0
+  /// Tokens of an earlier era have expired.
+  var era = 1
+  var pageEntries = 200
+  var polls: [UUID: (number: Int, continuation: CheckedContinuation<Void, Never>)] = [:]
+  var pollCount = 0
+  private var refused: [String: Int] = [:]
+  private var faults: [Fault] = []
+  private var fault: @Sendable (RelayRequest) async -> Fault? = { _ in nil }
+  private var seen: [RelayRequest] = []
+
+  public init(container: String = "iCloud.com.example.test") {
+    // A fixed text that is a URL.
+    let url = URL(string: "https://relay.invalid")
+    precondition(url != nil, "the URL of the relay in memory is a URL")
+    address = RelayAddress(
+      url: url ?? URL(fileURLWithPath: "/"), container: container, environment: .development)
+  }
+
+  /// A token that the relay accepts as this user's, until ``refuseTokens(of:)`` is called.
+  public func token(for user: String) -> UserToken {
+    UserToken(user: user, text: "\(user)#\(refused[user] ?? 0)")
+  }
+
+  /// Answers 401 to all tokens of the user that were given so far.
+  public func refuseTokens(of user: String) { refused[user, default: 0] += 1 }
+
+  /// The next requests fail so, one after the other, and then no more.
+  public func fail(_ faults: Fault...) { self.faults += faults }
+
+  /// Asks the test before each request what goes wrong with it. The test may also wait in there, to
+  /// make the relay slow. Faults given to ``fail(_:)`` come first.
+  public func fail(_ choose: @escaping @Sendable (RelayRequest) async -> Fault?) { fault = choose }
+
+  /// All requests so far, in order, with those that failed.
+  public var requests: [RelayRequest] { seen }
+
+  /// How many entries a page has at most; 200 if the test says nothing.
+  public func setPageEntries(_ count: Int) { pageEntries = max(1, count) }
+
+  public func send(_ request: RelayRequest) async throws -> RelayAnswer {
+    seen.append(request)
+    let fault: Fault? = if faults.isEmpty { await self.fault(request) } else { faults.removeFirst() }
+    switch fault {
+    case .unreachable: throw URLError(.cannotConnectToHost)
+    case .status(let status, let seconds):
+      return Answer(
+        status: status, code: "TRY_AGAIN_LATER", reason: "the test wants this", after: seconds
+      ).relayed
+    case .lostAnswer:
+      _ = await answer(request)
+      throw URLError(.networkConnectionLost)
+    case nil: return await answer(request).relayed
+    }
+  }
+
+  private func answer(_ request: RelayRequest) async -> Answer {
+    do {
+      return try await Endpoint(request).answer(by: self)
+    } catch let answer as Answer {
+      return answer
+    } catch {
+      return Answer(status: 400, code: "BAD_REQUEST", reason: "\(error)")
+    }
+  }
+
+  /// The user whose token the request carries.
+  func user(of request: RelayRequest) throws(Answer) -> String {
+    guard let header = request.headers["Authorization"] else {
+      throw Answer(status: 421, code: "AUTHENTICATION_REQUIRED", reason: "no user token")
+    }
+    let parts = header.dropFirst("Bearer ".count).split(separator: "#")
+    guard parts.count == 2, Int(parts[1]) == refused[String(parts[0])] ?? 0 else {
+      throw Answer(status: 401, code: "AUTHENTICATION_FAILED", reason: "the token has expired")
+    }
+    return String(parts[0])
+  }
+
+  func next() -> Int {
+    position += 1
+    return position
+  }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import Testing
+import ZoneRelayTesting
+@testable import ZoneRelayClient
+
+@Suite struct AccountTests {
+  @Test func `the sink learns of a user before anything is fetched`() async throws {
+    let rig = try Rig()
+    await rig.relay.save(TestRecord("a"), in: Rig.notes)
+    // The sink empties its copy in this call, so a page that came earlier would be missing.
+    try await rig.client.fetchAllChanges(.zone(Rig.notes))
+    #expect(await rig.sink.accounts == ["- > _alice"])
+    #expect(await rig.sink.zones[Rig.notes] == ["a": "1"])
+  }
+
+  @Test func `a refused token is renewed once`() async throws {
+    let rig = try Rig()
+    try await rig.client.fetchAllChanges()
+    await rig.relay.refuseTokens(of: "_alice")
+    try await rig.client.fetchAllChanges()
+    #expect(await rig.account.asked == [.needed, .refused])
+    #expect(await rig.sink.accounts.count == 1)
+  }
+
+  @Test func `a token that stays refused ends the call, and the status says so`() async throws {
+    let rig = try Rig()
+    try await rig.client.fetchAllChanges()
+    await rig.account.goStale()
+    await rig.relay.refuseTokens(of: "_alice")
+    let before = await rig.relay.requests.count
+    let error = await #expect(throws: RelayError.self) { try await rig.client.fetchAllChanges() }
+    #expect(error?.code == .signedOut)
+    #expect(await rig.account.asked == [.needed, .refused])
+    #expect(await rig.relay.requests.count == before + 2)
+    #expect(await rig.client.statusBoard.status == .signedOut)
+  }
+
+  @Test func `without a user nothing is asked`() async throws {
+    let rig = try Rig()
+    await rig.account.signIn(nil)
+    let error = await #expect(throws: RelayError.self) { try await rig.client.fetchAllChanges() }
+    #expect(error?.code == .signedOut)
+    #expect(await rig.relay.requests.isEmpty)
+    #expect(await rig.client.statusBoard.status == .signedOut)
+  }
+
+  @Test func `another user's states never mix`() async throws {
+    let rig = try Rig()
+    await rig.relay.save(TestRecord("a"), in: Rig.notes)
+    await rig.relay.save(TestRecord("b"), in: Rig.shared)
+    try await rig.client.fetchAllChanges()
+    await rig.account.signIn("_bob")
+    await rig.relay.refuseTokens(of: "_alice")
+    let error = await #expect(throws: RelayError.self) { try await rig.client.fetchAllChanges() }
+    #expect(error?.message.contains("another user") == true)
+    try await rig.client.fetchAllChanges(.notifications)
+    #expect(await rig.sink.accounts == ["- > _alice", "_alice > _bob"])
+    #expect(await rig.sink.zones == [Rig.shared: ["b": "1"]], "the first round brings everything")
+    #expect(await rig.client.state.zones.keys.sorted() == [Rig.shared])
+  }
+
+  @Test func `a page of the old user is never applied after the change`() async throws {
+    let rig = try Rig()
+    await rig.relay.setPageEntries(1)
+    for name in ["a", "b", "c"] { await rig.relay.save(TestRecord(name), in: Rig.notes) }
+    let gate = Gate()
+    await rig.sink.wait { await gate.pass() }
+    let round = Task { try await rig.client.fetchAllChanges() }
+    await gate.untilArrival()
+    let leaving = Task { try await rig.client.signOut() }
+    while await rig.client.waitingCallers < 1 { await Task.yield() }
+    await gate.open()
+    try await leaving.value
+    let error = await #expect(throws: RelayError.self) { try await round.value }
+    #expect(error?.code == .signedOut)
+    #expect(await rig.sink.pages.count == 1)
+    #expect(await rig.sink.zones.isEmpty)
+    #expect(await rig.client.state.zones.isEmpty)
+  }
+
+  @Test func `signing out unregisters the device and forgets the user`() async throws {
+    let rig = try Rig()
+    await rig.relay.save(TestRecord("a"), in: Rig.notes)
+    try await rig.client.register(.courier)
+    try await rig.client.fetchAllChanges()
+    let installation = rig.client.installation
+    try await rig.client.signOut()
+    #expect(await rig.requests(to: "tokens/unregister") == 1)
+    #expect(await rig.sink.accounts.last == "_alice > -")
+    #expect(await rig.client.state.user == nil)
+    #expect(try rig.restarted().installation == installation)
+    try await rig.client.signOut()
+    #expect(await rig.requests(to: "tokens/unregister") == 1, "a second time there is no user")
+  }
+
+  @Test func `a user signs out although the relay cannot be reached`() async throws {
+    let rig = try Rig()
+    try await rig.client.fetchAllChanges()
+    await rig.relay.fail(.unreachable, .unreachable)
+    await #expect(throws: RelayError.self) { try await rig.client.fetchAllChanges() }
+    let error = await #expect(throws: RelayError.self) { try await rig.client.signOut() }
+    #expect(error?.code == .unreachable)
+    #expect(rig.clock.sleeps.isEmpty, "the user does not wait for the pause after the first failure")
+    #expect(await rig.client.state.user == nil)
+    #expect(await rig.sink.accounts.last == "_alice > -")
+  }
+
+  @Test func `the status shows what the client does`() async throws {
+    let rig = try Rig()
+    var seen = rig.client.status.makeAsyncIterator()
+    #expect(await seen.next() == .signedOut)
+    await rig.relay.fail(.status(503, retryAfter: 10))
+    await #expect(throws: RelayError.self) { try await rig.client.fetchAllChanges() }
+    #expect(await seen.next() == .idle)
+    let gate = Gate()
+    await rig.relay.fail { _ in
+      await gate.pass()
+      return nil
+    }
+    let round = Task { try await rig.client.fetchAllChanges() }
+    await gate.untilArrival()
+    #expect(await seen.next() == .working)
+    await gate.open()
+    _ = try await round.value
+    #expect(await seen.next() == .idle)
+  }
+
+  @Test(arguments: [
+    ("e30.eyJzdWIiOiJfYWJjIn0.sig", "_abc"), ("e30.eyJzdWIiOiJfw6kifQ.s", "_é"),
+    ("e30.e30.s", nil), ("e30.eyJzdWIiOiJfYWJjIn0", nil), ("", nil), ("a.b.c", nil),
+  ])
+  func `a token names its user`(jwt: String, user: String?) {
+    #expect(UserToken(jwt: jwt)?.user == user)
+  }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import Testing
+import ZoneRelayTesting
+@testable import ZoneRelayClient
+
+@Suite struct NoStormTests {
+  @Test func `after each failure the wait doubles up to five minutes`() {
+    var backoff = Backoff()
+    var waits: [Duration] = []
+    for _ in 1...11 { waits.append(backoff.failed(at: .zero, retryAfter: nil, chance: 0.5)) }
+    #expect(waits == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300].map { .seconds($0) })
+    backoff.succeeded()
+    #expect(backoff.failed(at: .zero, retryAfter: nil, chance: 0.5) == .seconds(1))
+  }
+
+  @Test func `a wait is at most a fifth shorter or longer`() {
+    for failures in 1...12 {
+      var waits: [Duration] = []
+      for chance in [0, 0.5, 1] {
+        var backoff = Backoff()
+        for _ in 1..<failures { _ = backoff.failed(at: .zero, retryAfter: nil, chance: 0.5) }
+        waits.append(backoff.failed(at: .zero, retryAfter: nil, chance: chance))
+      }
+      #expect(waits[0] == waits[1] * 4 / 5)
+      #expect(waits[2] == waits[1] * 6 / 5)
+    }
+  }
+
+  @Test func `the client never comes back sooner than the relay asks`() {
+    var backoff = Backoff()
+    #expect(backoff.failed(at: .zero, retryAfter: .seconds(10), chance: 0) == .seconds(10))
+    #expect(backoff.failed(at: .zero, retryAfter: .seconds(10), chance: 1) == .seconds(12))
+    #expect(backoff.until == .seconds(12))
+  }
+
+  @Test func `the call after a failure waits before its request`() async throws {
+    let rig = try Rig()
+    await rig.relay.fail(.status(503, retryAfter: 7), .unreachable, .unreachable, .lostAnswer)
+    for expected in [7_700, 2_000, 4_000, 8_000] {
+      let error = await #expect(throws: RelayError.self) {
+        try await rig.client.fetchAllChanges(.notifications)
+      }
+      #expect(error?.retryAfter == .milliseconds(expected))
+    }
+    #expect(await rig.relay.requests.count == 4)
+    try await rig.client.fetchAllChanges(.notifications)
+    #expect(rig.clock.sleeps == [7_700, 2_000, 4_000, 8_000].map { .milliseconds($0) })
+  }
+
+  @Test(arguments: [(429, RelayError.Code.busy), (500, .busy), (503, .busy), (400, .refused)])
+  func `a status has its code`(status: Int, code: RelayError.Code) async throws {
+    let rig = try Rig()
+    await rig.relay.fail(.status(status))
+    let error = await #expect(throws: RelayError.self) {
+      try await rig.client.fetchAllChanges(.notifications)
+    }
+    #expect(error?.code == code)
+    #expect(error?.message.contains("notifications/changes: \(status)") == true)
+  }
+
+  @Test func `a page that does not advance is an error and no loop`() async throws {
+    for path in ["changes/database", "changes/zone", "notifications/changes"] {
+      let transport = StuckTransport(path)
+      let rig = try Rig(transport: transport)
+      let error = await #expect(throws: RelayError.self) { try await rig.client.fetchAllChanges() }
+      #expect(error?.code == .badAnswer)
+      #expect(error?.message.contains("does not advance") == true)
+      #expect(await transport.count < 6)
+    }
+  }
+
+  @Test func `a wait ends when its last caller leaves`() async throws {
+    let clock = StandingClock()
+    let relay = InMemoryRelay()
+    let account = Account(relay)
+    let client = try ZoneRelayClient(
+      relay.address, state: MemoryStore(), sink: CopySink(), transport: relay, clock: clock,
+      credentials: { try await account.token($0) })
+    await relay.fail(.unreachable)
+    await #expect(throws: RelayError.self) { try await client.fetchAllChanges() }
+    let waiting = Task { try await client.fetchAllChanges() }
+    await clock.gate.untilArrival()
+    waiting.cancel()
+    await #expect(throws: CancellationError.self) { try await waiting.value }
+    await clock.untilEnd()
+    #expect(await relay.requests.count == 1)
+  }
+}
+
+/// Answers one endpoint with the same token and `moreComing` for ever.
+private actor StuckTransport: RelayTransport {
+  private let path: String
+  private(set) var count = 0
+
+  init(_ path: String) { self.path = path }
+
+  func send(_ request: RelayRequest) async throws -> RelayAnswer {
+    count += 1
+    let isStuck = request.url.path.hasSuffix(path)
+    let zone = #"{"zoneName":"Notes","ownerRecordName":"_alice"}"#
+    let json =
+      request.url.path.hasSuffix("changes/zone")
+      ? #"{"zones":[{"zoneID":\#(zone),"records":[],"syncToken":"t","moreComing":\#(isStuck)}]}"#
+      : #"{"zones":[{"zoneID":\#(zone)}],"syncToken":"t","moreComing":\#(isStuck)}"#
+    return RelayAnswer(status: 200, body: Data(json.utf8))
+  }
+}
+
+/// A clock whose sleeps end only when they are cancelled.
+private final class StandingClock: ClientClock {
+  let gate = Gate()
+  private let ended = Gate()
+  let now = Duration.zero
+  let date = Date(timeIntervalSince1970: 0)
+  let chance = 0.5
+
+  func sleep(for time: Duration) async throws {
+    await withTaskCancellationHandler {
+      await gate.pass()
+    } onCancel: {
+      Task { await gate.open() }
+    }
+    await ended.pass()
+    try Task.checkCancellation()
+  }
+
+  func untilEnd() async {
+    await ended.untilArrival()
+    await ended.open()
+  }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import Testing
+import ZoneRelayTesting
+@testable import ZoneRelayClient
+
+@Suite struct StateTests {
+  private static func file() throws -> URL {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("zonerelay-state-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    return folder.appendingPathComponent("state.json")
+  }
+
+  @Test func `a state is the same after it was stored`() throws {
+    var state = ClientState()
+    state.change(to: "_alice")
+    state[.private] = "p"
+    state.read(Rig.notes, to: "n")
+    state.read(Rig.shared, to: "s")
+    state.want(.zone(Rig.notes))
+    state.notifications = "t"
+    let json = #"{"ck":{"ckuserid":"_alice"},"zr":{"w":7,"q":1,"nb":9,"z":[["A","_b",3,1]]}}"#
+    #expect(state.note(try #require(Wake(json: Data(json.utf8)))))
+    #expect(try ClientState(stored: state.stored) == state)
+  }
+
+  @Test func `a file keeps the newest state for its owner alone`() throws {
+    let url = try Self.file()
+    defer { try? FileManager.default.removeItem(at: url.deletingLastPathComponent()) }
+    let file = StateFile(url)
+    #expect(try file.load() == nil)
+    try file.save(Data("one".utf8))
+    try file.save(Data("two".utf8))
+    #expect(try file.load() == Data("two".utf8))
+    let attributes = try FileManager.default.attributesOfItem(atPath: url.path)
+    #expect((attributes[.posixPermissions] as? Int) == 0o600)
+    let left = try FileManager.default.contentsOfDirectory(
+      atPath: url.deletingLastPathComponent().path)
+    #expect(left == ["state.json"])
+  }
+
+  /// A crash in the middle of a save leaves a draft.
+  @Test func `a draft of an interrupted save changes nothing`() throws {
+    let url = try Self.file()
+    defer { try? FileManager.default.removeItem(at: url.deletingLastPathComponent()) }
+    let file = StateFile(url)
+    try file.save(Data("whole".utf8))
+    try Data("ha".utf8).write(to: url.appendingPathExtension("draft"))
+    #expect(try file.load() == Data("whole".utf8))
+    try file.save(Data("new".utf8))
+    #expect(try file.load() == Data("new".utf8))
+  }
+
+  @Test func `a save without a directory says why it failed`() {
+    let file = StateFile(URL(fileURLWithPath: "/nonexistent/state.json"))
+    let error = #expect(throws: RelayError.self) { try file.save(Data()) }
+    #expect(error?.code == .badState)
+    #expect(error?.message.contains("/nonexistent/state.json") == true)
+  }
+
+  @Test(arguments: ["", "{}", "garbage", #"{"form":2}"#])
+  func `bytes that are no state are refused, and stay`(text: String) throws {
+    let store = MemoryStore()
+    try store.save(Data(text.utf8))
+    let rig = try Rig()
+    let error = #expect(throws: RelayError.self) {
+      _ = try ZoneRelayClient(
+        rig.relay.address, state: store, sink: rig.sink, transport: rig.relay, credentials: { _ in
+          nil
+        })
+    }
+    #expect(error?.code == .badState)
+    #expect(try store.load() == Data(text.utf8))
+  }
+
+  @Test func `a state of a newer form is refused`() throws {
+    let stored = try ClientState().stored
+    let text = String(decoding: stored, as: UTF8.self).replacing("\"form\":1", with: "\"form\":2")
+    let error = #expect(throws: RelayError.self) { try ClientState(stored: Data(text.utf8)) }
+    #expect(error?.message.contains("form 2") == true)
+  }
+}
