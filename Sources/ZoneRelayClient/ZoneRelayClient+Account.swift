@@ -15,13 +15,16 @@ extension ZoneRelayClient {
       show(.signedOut)
       throw RelayError(.signedOut, "no user is signed in")
     }
-    if new.user != state.user { try await change(to: new.user) }
+    if new.user != state.user || state.isChanging { try await change(to: new.user) }
     token = new
     return new
   }
 
-  /// The state is stored after the sink's call, so that a crash repeats the call.
+  /// The state is stored before the sink's call, without tokens, and after it, so that a crash
+  /// repeats the call.
   private func change(to user: String?) async throws {
+    state.beginChange()
+    try save()
     try await sink.accountChanged(from: state.user, to: user)
     state.change(to: user)
     try save()
@@ -39,7 +42,7 @@ extension ZoneRelayClient {
   }
 
   private func leaveRelay() async throws {
-    guard state.user != nil else { return }
+    guard state.user != nil || state.isChanging else { return }
     // The user waits for this one request.
     backoff.pass()
     let unregistered: Result<Void, any Error>

@@ -20,15 +20,13 @@ extension ZoneRelayClient {
 
   private func fetch(_ report: inout FetchReport) async throws {
     if state.fetching.notifications { try await fetchNotifications(&report) }
-    // A database names its zones, so the zones that a wake named need no request of their own.
-    for database in UserDatabase.allCases where state.fetching.databases.contains(database) {
-      try await fetchDatabase(database, &report)
-    }
-    for database in UserDatabase.allCases where !state.fetching.databases.contains(database) {
-      let zones = state.fetching.zones.filter {
-        state.database(of: $0) == database && !state.waits($0)
+    for database in UserDatabase.allCases {
+      if state.fetching.databases.contains(database) {
+        try await fetchDatabase(database, &report)
+        for zone in state.lost(from: database) { try await lose(zone, .unseen, &report) }
+        state.didRead(database)
       }
-      try await fetchZones(zones.sorted(), of: database, &report)
+      try await fetchZones(state.named(in: database), of: database, &report)
     }
   }
 
@@ -48,8 +46,9 @@ extension ZoneRelayClient {
       }
       let isLast = page.moreComing != true
       guard isLast || page.syncToken != held else { throw Self.noAdvance("changes/database") }
-      try await fetchChanged(page.zones ?? [], of: database, &report)
-      state[database] = page.syncToken
+      let zones = page.zones ?? []
+      try await fetchChanged(zones, of: database, &report)
+      state.read(database, to: page.syncToken, naming: zones.map(\.zoneID))
       try save()
       if isLast { return }
     }
@@ -63,9 +62,9 @@ extension ZoneRelayClient {
     for zone in zones {
       if let loss = zone.loss {
         try await lose(zone.zoneID, loss, &report)
-      } else if zone.syncToken == nil || state.zones[zone.zoneID] != zone.syncToken,
-        !state.waits(zone.zoneID)
-      {
+      } else if state.waits(zone.zoneID) {
+        state.postpone(zone.zoneID)
+      } else if zone.syncToken == nil || state.token(of: zone.zoneID) != zone.syncToken {
         changed.append(zone.zoneID)
       }
     }
@@ -91,17 +90,16 @@ extension ZoneRelayClient {
       guard isExpired, next.digestToken != digest else { throw Self.noAdvance("the digest") }
       page = next
     }
-    let gone = state.zones.keys.filter {
-      !present.contains($0) && state.database(of: $0) == database
+    for zone in state.zones(of: database, without: present) {
+      try await lose(zone, .unseen, &report)
     }
-    for zone in gone.sorted() { try await lose(zone, .unseen, &report) }
-    state[database] = page.syncToken
+    state.read(database, to: page.syncToken, naming: present)
     try save()
   }
 
   private func lose(_ zone: ZoneID, _ loss: ZoneLoss, _ report: inout FetchReport) async throws {
     try await sink.remove(zone, loss)
-    state.forget(zone)
+    state.lose(zone)
     report.zones.insert(zone)
   }
 
@@ -114,9 +112,10 @@ extension ZoneRelayClient {
       try checkWanted()
       let batch = unfinished + rest.prefix(Self.zonesPerRequest - unfinished.count)
       rest = rest.dropFirst(batch.count - unfinished.count)
+      if state.begin(batch) { try save() }
       let (_, answer) = try await ask(
         .database, "\(database.rawValue)/changes/zone",
-        ZonesQuestion(zones: batch.map { .init(zoneID: $0, syncToken: state.zones[$0]) }),
+        ZonesQuestion(zones: batch.map { .init(zoneID: $0, syncToken: state.token(of: $0)) }),
         ZonesAnswer.self)
       unfinished = []
       for (zone, item) in zip(batch, try answer.items(for: batch))
@@ -131,11 +130,11 @@ extension ZoneRelayClient {
   private func take(
     _ item: ZonesAnswer.Zone, of zone: ZoneID, _ report: inout FetchReport
   ) async throws -> Bool {
-    let held = state.zones[zone]
+    let held = state.token(of: zone)
     switch item.serverErrorCode {
     case nil: break
     case ErrorAnswer.tokenExpired where held != nil:
-      state.forget(zone)
+      state.expire(zone)
       return true
     case ErrorAnswer.zoneNotFound:
       try await lose(zone, .unseen, &report)

@@ -138,3 +138,15 @@ extension InMemoryRelay {
     }
   }
 }
+
+extension InMemoryRelay {
+  /// All zones that a user may see, each with the change tags of its records by name: what the
+  /// user's copy must be after a fetch.
+  public func visibleZones(of user: String) -> [ZoneID: [String: String]] {
+    zones.filter { zone, feed in
+      feed.loss == nil && (zone.owner == user || feed.participants.contains(user))
+    }.mapValues { feed in
+      feed.records.filter { !$0.value.entry.isDeleted }.mapValues { $0.tag ?? "" }
+    }
+  }
+}

@@ -14,7 +14,7 @@ import ZoneRelayTesting
   @Test func `a state is the same after it was stored`() throws {
     var state = ClientState()
     state.change(to: "_alice")
-    state[.private] = "p"
+    state.read(.private, to: "p", naming: [])
     state.read(Rig.notes, to: "n")
     state.read(Rig.shared, to: "s")
     state.want(.zone(Rig.notes))

@@ -53,14 +53,27 @@ import ZoneRelayTesting
 
   @Test func `a wake fetches what it names and nothing else`() async throws {
     let rig = try await Self.rig()
-    let before = await rig.relay.requests.count
     await rig.relay.save(TestRecord("a"), in: Rig.notes)
+    try await rig.client.fetchAllChanges()
+    await rig.relay.save(TestRecord("b"), in: Rig.notes)
+    let before = await rig.relay.requests.count
     let report = try await rig.client.handle(Self.wake(1, #","z":[["Notes","_alice",1]]"#))
     #expect(report.zones == [Rig.notes])
     #expect(await rig.relay.requests.count == before + 1)
     try await rig.client.handle(Self.wake(2, #","q":1"#))
     #expect(await rig.relay.requests.last?.url.path.hasSuffix("notifications/changes") == true)
     #expect(await rig.relay.requests.count == before + 2)
+  }
+
+  /// The database's token must not be from before the zone: the feed would never tell of its end.
+  @Test func `a zone that the client does not know is read through its database`() async throws {
+    let rig = try await Self.rig()
+    await rig.relay.save(TestRecord("a"), in: Rig.notes)
+    try await rig.client.handle(Self.wake(1, #","z":[["Notes","_alice",1]]"#))
+    #expect(await rig.requests(to: "private/changes/database") == 2)
+    await rig.relay.end(Rig.notes)
+    try await rig.client.fetchAllChanges()
+    #expect(await rig.sink.losses == [Rig.notes: .deleted])
   }
 
   @Test(arguments: [("a number that was left out", 3, ""), ("more", 1, #","m":1"#)])

@@ -9,7 +9,12 @@ struct ClientState: Codable, Equatable {
   /// The user whose tokens these are; nil if no user is signed in.
   private(set) var user: String?
   private var databases: [String: String] = [:]
+  /// The zones that a database has named, each with its token. An empty text means that the zone
+  /// must be read from its start.
   private(set) var zones: [ZoneID: String] = [:]
+  /// Zones that are read for the first time, while the database's token is from before them. The
+  /// sink may have pages of them.
+  private var begun: Set<ZoneID> = []
   var notifications: String?
   /// The number of the newest wake; 0 if there was none.
   private(set) var lastWake: UInt32 = 0
@@ -21,6 +26,9 @@ struct ClientState: Codable, Equatable {
   private var waiting: [ZoneID: Double] = [:]
   /// The time before which records that notifications point to must not be fetched.
   private(set) var notificationsWaitUntil: Double?
+
+  /// Whether the sink is about to learn of another user.
+  private(set) var isChanging = false
 
   private static let newestForm = 1
 
@@ -47,8 +55,15 @@ struct ClientState: Codable, Equatable {
     }
   }
 
-  /// The state of another user, or of no user: without any token of the earlier user. The first
-  /// round of a user brings everything.
+  /// The sink is about to learn of another user. No token stays: if the process ends before the sink
+  /// has set the copy aside, or after it, the next user's first round reads everything.
+  mutating func beginChange() {
+    let user = user
+    change(to: nil)
+    (self.user, isChanging) = (user, true)
+  }
+
+  /// The sink knows the new user, or that there is none. The first round of a user brings everything.
   mutating func change(to user: String?) {
     var new = ClientState()
     (new.installation, new.user) = (installation, user)
@@ -60,9 +75,31 @@ struct ClientState: Codable, Equatable {
     zone.owner.hasSameBytes(as: user ?? "") ? .private : .shared
   }
 
-  subscript(database: UserDatabase) -> String? {
-    get { databases[database.rawValue] }
-    set { databases[database.rawValue] = newValue }
+  subscript(database: UserDatabase) -> String? { databases[database.rawValue] }
+
+  /// The database was read up to this token, with these zones.
+  mutating func read(_ database: UserDatabase, to token: String, naming zones: some Sequence<ZoneID>) {
+    databases[database.rawValue] = token
+    begun.subtract(zones)
+  }
+
+  /// When the first of the waiting zones may be fetched; nil if none waits.
+  var waitsUntil: Date? { waiting.values.min().map { Date(timeIntervalSince1970: $0) } }
+}
+
+extension ClientState {
+  /// The zone's token; nil if the zone must be read from its start.
+  func token(of zone: ZoneID) -> String? { zones[zone].flatMap { $0.isEmpty ? nil : $0 } }
+
+  /// These zones are about to be read, because their database names them. If the process ends before
+  /// the database's token is stored, and a zone is gone by then, the database does not name it again:
+  /// so the client remembers it here, and removes it.
+  ///
+  /// - Returns: whether the state must be stored before the zones are read.
+  mutating func begin(_ batch: [ZoneID]) -> Bool {
+    let new = batch.filter { zones[$0] == nil }
+    begun.formUnion(new)
+    return !new.isEmpty
   }
 
   /// The zone was read up to this token.
@@ -71,14 +108,45 @@ struct ClientState: Codable, Equatable {
     waiting[zone] = nil
   }
 
-  /// The zone must be read anew, or is gone.
-  mutating func forget(_ zone: ZoneID) {
-    zones[zone] = nil
-    waiting[zone] = nil
+  /// A database names the zone, which must wait.
+  mutating func postpone(_ zone: ZoneID) {
+    if zones[zone] == nil { zones[zone] = "" }
   }
 
-  /// When the first of the waiting zones may be fetched; nil if none waits.
-  var waitsUntil: Date? { waiting.values.min().map { Date(timeIntervalSince1970: $0) } }
+  /// The zone's token has expired, so the zone must be read from its start.
+  mutating func expire(_ zone: ZoneID) {
+    zones[zone] = ""
+    fetching.zones.insert(zone)
+  }
+
+  /// The user does not have the zone any more.
+  mutating func lose(_ zone: ZoneID) {
+    zones[zone] = nil
+    waiting[zone] = nil
+    begun.remove(zone)
+    fetching.zones.remove(zone)
+  }
+
+  /// Zones that were read for the first time in an earlier round, and that their database does not
+  /// name any more.
+  func lost(from database: UserDatabase) -> [ZoneID] {
+    begun.filter { self.database(of: $0) == database }.sorted()
+  }
+
+  /// Zones of a database that its digest does not name.
+  func zones(of database: UserDatabase, without present: Set<ZoneID>) -> [ZoneID] {
+    zones.keys.filter { !present.contains($0) && self.database(of: $0) == database }.sorted()
+  }
+
+  /// Known zones of a database that the round must ask for by name.
+  func named(in database: UserDatabase) -> [ZoneID] {
+    fetching.zones.filter {
+      zones[$0] != nil && !waits($0) && self.database(of: $0) == database
+    }.sorted()
+  }
+
+  /// Whether the zone must not be fetched yet.
+  func waits(_ zone: ZoneID) -> Bool { waiting[zone] != nil }
 }
 
 extension ClientState {
@@ -115,6 +183,9 @@ extension ClientState {
   }
 
   /// Begins a round: it brings what is wanted, and the waiting zones whose time has come.
+  ///
+  /// A zone that no database has named yet is read through its database. Otherwise the database would
+  /// never tell of its end: a feed leaves out what came and went since the token.
   mutating func beginRound(at now: Date) {
     fetching.add(wanted)
     wanted = FetchPlan()
@@ -124,6 +195,9 @@ extension ClientState {
       waiting[zone] = nil
     }
     if let until = notificationsWaitUntil, until <= time { notificationsWaitUntil = nil }
+    for zone in fetching.zones.union(begun) where zones[zone] == nil {
+      fetching.databases.insert(database(of: zone))
+    }
   }
 
   mutating func endRound() { fetching = FetchPlan() }
@@ -134,9 +208,14 @@ extension ClientState {
     fetching = FetchPlan()
   }
 
+  /// The database was read to its end, with all its zones but those that must wait.
+  mutating func didRead(_ database: UserDatabase) {
+    fetching.databases.remove(database)
+    fetching.zones = fetching.zones.filter {
+      self.database(of: $0) != database || zones[$0]?.isEmpty == true
+    }
+  }
+
   /// The notifications before the present ones are lost, so that the round must read the databases.
   mutating func lostNotifications() { fetching.databases = Set(UserDatabase.allCases) }
-
-  /// Whether the zone must not be fetched yet.
-  func waits(_ zone: ZoneID) -> Bool { waiting[zone] != nil }
 }

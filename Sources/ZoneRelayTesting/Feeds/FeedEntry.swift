@@ -3,9 +3,11 @@ internal import Foundation
 /// One subject of a feed, with the place of its last change.
 struct FeedEntry {
   var position = 0
-  /// The place where its present life began. A reader that has not seen this life is not told of its
-  /// end.
-  var born = 0
+  /// Where its first life began.
+  private(set) var born = 0
+  /// Where the life before the last one ended, and where the last one began.
+  private var died = 0
+  private(set) var reborn = 0
   var isDeleted = false
   /// The installation that made the last change.
   var device: UUID?
@@ -13,20 +15,28 @@ struct FeedEntry {
   var foreign = 0
 
   mutating func change(at position: Int, by device: UUID?, isDeleted: Bool) {
-    if self.isDeleted || born == 0 { born = position }
+    if self.position == 0 {
+      (born, reborn) = (position, position)
+    } else if self.isDeleted, !isDeleted {
+      (died, reborn) = (self.position, position)
+    }
     if self.device != device || device == nil {
       foreign = device == nil ? position : self.position
     }
     (self.position, self.device, self.isDeleted) = (position, device, isDeleted)
   }
 
-  /// Whether a reader at this place of the feed must be shown the entry.
-  func isNews(after place: Int) -> Bool {
-    position > place && !(isDeleted && (place == 0 || place < born))
+  /// Whether a reader must be shown the entry. What came and went since the reader's catch-up began
+  /// is not shown.
+  func isNews(for reader: FeedCursor) -> Bool {
+    guard position > reader.position else { return false }
+    guard isDeleted, position <= reader.head ?? position else { return true }
+    let isUnknown = reader.base < born || (died <= reader.base && reader.base < reborn)
+    return reader.base > 0 && !isUnknown
   }
 
-  /// Whether everything after this place was done by the installation itself.
-  func isOwn(of installation: UUID?, after place: Int) -> Bool {
-    device != nil && device == installation && foreign <= place
+  /// Whether everything since the reader's catch-up began was done by the installation itself.
+  func isOwn(of installation: UUID?, for reader: FeedCursor) -> Bool {
+    device != nil && device == installation && foreign <= reader.base
   }
 }

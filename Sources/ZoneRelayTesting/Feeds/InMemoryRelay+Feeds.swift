@@ -9,20 +9,22 @@ extension InMemoryRelay {
     let zones = users[user]?.databases[database] ?? [:]
     let head = users[user]?.head(of: database) ?? 0
     if let digest = question.text("digestToken") {
-      throw digestAnswer(after: try SyncToken(digest, of: "digest \(feed)").position, zones, feed, user)
+      let place = try SyncToken(digest, of: "digest \(feed)").cursor.position
+      throw digestAnswer(after: place, zones, feed, user)
     }
-    let after = try place(question.text("syncToken"), in: feed, floor: 0)
-    guard let after else { throw digestAnswer(after: 0, zones, feed, user) }
-    let news = zones.filter { $0.value.entry.isNews(after: after) }
+    let reader = try cursor(question.text("syncToken"), in: feed, floor: 0, head: head)
+    guard let reader else { throw digestAnswer(after: 0, zones, feed, user) }
+    let news = zones.filter { $0.value.entry.isNews(for: reader) }
       .sorted { $0.value.entry.position < $1.value.entry.position }
     let page = news.prefix(pageEntries)
     let isLast = page.count == news.count
     let end = isLast ? head : page.last?.value.entry.position ?? head
     return Answer([
       "zones": page.map { zone, state in
-        zoneItem(zone, state, of: user, isOwn: state.entry.isOwn(of: question.installation, after: after))
+        let isOwn = state.entry.isOwn(of: question.installation, for: reader)
+        return zoneItem(zone, state, of: user, isOwn: isOwn)
       },
-      "syncToken": token(feed, end), "moreComing": !isLast,
+      "syncToken": token(feed, reader.next(end, isLast: isLast)), "moreComing": !isLast,
     ])
   }
 
@@ -31,7 +33,7 @@ extension InMemoryRelay {
   ) -> [String: Any] {
     var item: [String: Any] = ["zoneID": zone.json, "own": isOwn]
     guard state.entry.isDeleted else {
-      item["syncToken"] = token(Self.feed(of: zone, user), zones[zone]?.head ?? 0)
+      item["syncToken"] = token(Self.feed(of: zone, user), at: zones[zone]?.head ?? 0)
       return item
     }
     item["deleted"] = true
@@ -51,10 +53,10 @@ extension InMemoryRelay {
     members["zones"] = page.map { zone, state in
       zoneItem(zone, state, of: user, isOwn: false)
     }
-    members["syncToken"] = token(feed, head)
+    members["syncToken"] = token(feed, at: head)
     if place + page.count < present.count {
       members["moreComing"] = true
-      members["digestToken"] = token("digest \(feed)", place + page.count)
+      members["digestToken"] = token("digest \(feed)", at: place + page.count)
     }
     return Answer(status: 410, members)
   }
@@ -87,10 +89,10 @@ extension InMemoryRelay {
       database == .private ? zone.owner == user : feed.participants.contains(user)
     else { throw Answer(status: 404, code: "ZONE_NOT_FOUND", reason: "no such zone") }
     let name = Self.feed(of: zone, user)
-    guard let after = try place(token, in: name, floor: feed.cleared) else {
+    guard let reader = try cursor(token, in: name, floor: feed.cleared, head: feed.head) else {
       throw Answer(status: 410, code: "CHANGE_TOKEN_EXPIRED", reason: "the token has expired")
     }
-    let news = feed.records.filter { $0.value.entry.isNews(after: after) }
+    let news = feed.records.filter { $0.value.entry.isNews(for: reader) }
       .sorted { $0.value.entry.position < $1.value.entry.position }
     let page = news.prefix(pageEntries)
     let isLast = page.count == news.count
@@ -98,9 +100,9 @@ extension InMemoryRelay {
     if isLast { read(zone, to: end, by: installation) }
     var item: [String: Any] = [
       "records": page.map { name, record in
-        Self.item(name, record, isOwn: record.entry.isOwn(of: installation, after: after))
+        Self.item(name, record, isOwn: record.entry.isOwn(of: installation, for: reader))
       },
-      "syncToken": self.token(name, end), "moreComing": !isLast,
+      "syncToken": self.token(name, reader.next(end, isLast: isLast)), "moreComing": !isLast,
     ]
     if feed.hasGap { item["gap"] = true }
     return item
@@ -124,19 +126,21 @@ extension InMemoryRelay {
     let feed = "notifications of \(user)"
     let all = users[user]?.notifications ?? [:]
     let head = users[user]?.notificationsHead ?? 0
-    guard let after = try place(question.text("syncToken"), in: feed, floor: 0) else {
+    guard let reader = try cursor(question.text("syncToken"), in: feed, floor: 0, head: head)
+    else {
       var members = Answer.error("CHANGE_TOKEN_EXPIRED", "the token has expired")
-      members["syncToken"] = token(feed, head)
+      members["syncToken"] = token(feed, at: head)
       throw Answer(status: 410, members)
     }
-    let news = all.values.filter { $0.entry.position > after }
+    let news = all.values.filter { $0.entry.position > reader.position }
       .sorted { $0.entry.position < $1.entry.position }
     let page = news.prefix(pageEntries)
     let isLast = page.count == news.count
     if isLast { readNotifications(by: question.installation) }
     return Answer([
-      "notifications": page.map { $0.json(for: question.installation, after: after) },
-      "syncToken": token(feed, isLast ? head : page.last?.entry.position ?? head),
+      "notifications": page.map { $0.json(for: question.installation, reader) },
+      "syncToken": token(
+        feed, reader.next(isLast ? head : page.last?.entry.position ?? head, isLast: isLast)),
       "moreComing": !isLast,
     ])
   }
@@ -145,29 +149,41 @@ extension InMemoryRelay {
     "zone \(zone.owner) \(zone.name) of \(user)"
   }
 
-  func token(_ feed: String, _ position: Int) -> String {
-    SyncToken(feed: feed, era: era, position: position).text
+  func token(_ feed: String, _ cursor: FeedCursor) -> String {
+    SyncToken(feed: feed, era: era, cursor: cursor).text
   }
 
-  /// The place after which the reader wants to read; nil if its token has expired.
-  private func place(_ text: String?, in feed: String, floor: Int) throws(Answer) -> Int? {
-    guard let text else { return 0 }
-    let token = try SyncToken(text, of: feed)
-    return token.era == era && token.position >= floor ? token.position : nil
+  /// The token of a reader who has caught up to this place.
+  func token(_ feed: String, at position: Int) -> String {
+    token(feed, FeedCursor(position: position, base: position))
+  }
+
+  /// Where the reader goes on; nil if its token has expired.
+  private func cursor(
+    _ text: String?, in feed: String, floor: Int, head: Int
+  ) throws(Answer) -> FeedCursor? {
+    var cursor = FeedCursor.start
+    if let text {
+      let token = try SyncToken(text, of: feed)
+      guard token.era == era, token.cursor.position >= floor else { return nil }
+      cursor = token.cursor
+    }
+    if cursor.head == nil { cursor.head = head }
+    return cursor
   }
 }
 
 extension UserFeeds.Notification {
-  fileprivate func json(for installation: UUID?, after place: Int) -> [String: Any] {
+  fileprivate func json(for installation: UUID?, _ reader: FeedCursor) -> [String: Any] {
     var item: [String: Any] = [
       "notificationID": id.uuidString.lowercased(), "subscriptionID": subscription,
       "notificationType": kind.rawValue, "database": database, "zoneID": zone.json,
-      "own": entry.isOwn(of: installation, after: place), "read": false,
+      "own": entry.isOwn(of: installation, for: reader), "read": false,
     ]
     guard kind == .query else { return item }
     item["recordName"] = record
     item["queryNotificationReason"] =
-      entry.isDeleted ? "deleted" : place < entry.born ? "created" : "updated"
+      entry.isDeleted ? "deleted" : reader.base < entry.reborn ? "created" : "updated"
     return item
   }
 }
