@@ -1,5 +1,4 @@
 import Foundation
-import JWTKit
 import NIOCore
 import NIOPosix
 
@@ -52,14 +51,9 @@ struct DemoPlace {
     try text.write(toFile: path("zonerelay.yaml"), atomically: true, encoding: .utf8)
   }
 
-  /// A user's token, as the app's own server would sign it.
   func userToken(_ user: String) async throws -> String {
-    let keys = await JWTKeyCollection().add(
-      hmac: HMACKey(from: userSecret), digestAlgorithm: .sha256)
-    return try await keys.sign(
-      DemoUser(
-        sub: SubjectClaim(value: user), aud: AudienceClaim(value: Self.container),
-        exp: ExpirationClaim(value: Date().addingTimeInterval(3_600))))
+    try await SignedUserToken.sign(
+      user: user, container: Self.container, secret: Array(userSecret.utf8))
   }
 
   func remove() {
@@ -79,12 +73,4 @@ struct DemoPlace {
         .failed, "no loopback port is free: \(error)", hint: "look with: ss --listening --tcp")
     }
   }
-}
-
-private struct DemoUser: JWTPayload {
-  var sub: SubjectClaim
-  var aud: AudienceClaim
-  var exp: ExpirationClaim
-
-  func verify(using algorithm: some JWTAlgorithm) async throws {}
 }

@@ -18,27 +18,27 @@ extension DemoStory {
   }
 
   /// The zone's feed from the start.
-  func changes(_ device: DemoPhone) async throws -> DemoJSON {
+  func changes(_ device: DemoPhone) async throws -> LooseJSON {
     let zone = ["zoneName": "ReadingList", "ownerRecordName": "_alice"]
     let answer = try await web.database(
       "changes/zone", ["zones": [["zoneID": zone]]], device)
-    return answer["zones"].array.first ?? DemoJSON(nil)
+    return answer["zones"].array.first ?? LooseJSON(nil)
   }
 
-  func pushes(to device: DemoPhone) throws -> [DemoJSON] {
+  func pushes(to device: DemoPhone) throws -> [LooseJSON] {
     guard FileManager.default.fileExists(atPath: place.pushes) else { return [] }
     let data = try Data(contentsOf: URL(fileURLWithPath: place.pushes))
     // The last line may be half written; it is complete once its newline is there.
     let end = data.lastIndex(of: UInt8(ascii: "\n")) ?? data.startIndex
     return try data[..<end].split(separator: UInt8(ascii: "\n"))
-      .map { DemoJSON(try JSONSerialization.jsonObject(with: Data($0))) }
+      .map { try LooseJSON(body: Array($0)) }
       .filter { $0["path"].string.hasSuffix(device.pushToken) }
   }
 
   func count(to device: DemoPhone) throws -> Int { try pushes(to: device).count }
 
   /// Waits for a push after the first `known` pushes.
-  func nextPush(to device: DemoPhone, after known: Int) async throws -> DemoJSON {
+  func nextPush(to device: DemoPhone, after known: Int) async throws -> LooseJSON {
     let end = ContinuousClock.now + .seconds(30)
     while ContinuousClock.now < end {
       let all = try pushes(to: device)
@@ -59,8 +59,8 @@ extension DemoStory {
     }
   }
 
-  func status() async throws -> DemoJSON {
+  func status() async throws -> LooseJSON {
     let answer = try await ControlClient(socket: place.control).get("/status")
-    return DemoJSON(try JSONSerialization.jsonObject(with: Data(answer.body)))
+    return try LooseJSON(body: answer.body)
   }
 }

@@ -29,18 +29,18 @@ struct DemoWeb: Sendable {
     throw Failure(.failed, "the relay was not ready within a minute: \(relay.talk)")
   }
 
-  func device(_ call: String, _ body: [String: Any], _ phone: DemoPhone) async throws -> DemoJSON {
+  func device(_ call: String, _ body: [String: Any], _ phone: DemoPhone) async throws -> LooseJSON {
     try await post("/device/1/\(scope)/\(call)?clientId=\(phone.client)", body, phone.token)
   }
 
   func database(_ call: String, _ body: [String: Any], _ phone: DemoPhone) async throws
-    -> DemoJSON
+    -> LooseJSON
   {
     try await post(
       "/database/1/\(scope)/private/\(call)?clientId=\(phone.client)", body, phone.token)
   }
 
-  func report(_ events: [[String: Any]]) async throws -> DemoJSON {
+  func report(_ events: [[String: Any]]) async throws -> LooseJSON {
     try await post(
       "/events/1/\(scope)", events, producerKey,
       contentType: "application/cloudevents-batch+json")
@@ -48,7 +48,7 @@ struct DemoWeb: Sendable {
 
   private func post(
     _ path: String, _ body: Any, _ bearer: String, contentType: String = "application/json"
-  ) async throws -> DemoJSON {
+  ) async throws -> LooseJSON {
     let data = try JSONSerialization.data(withJSONObject: body)
     let answer = try await client.send(
       HTTPRequest(
@@ -60,28 +60,7 @@ struct DemoWeb: Sendable {
     guard answer.isSuccess else {
       throw Failure(.failed, "\(path) answered \(answer.status): \(answer.text)")
     }
-    return DemoJSON(try JSONSerialization.jsonObject(with: Data(answer.body)))
-  }
-}
-
-/// An answer's JSON, which the story reads. A missing value reads as an empty one.
-struct DemoJSON {
-  let value: Any?
-  init(_ value: Any?) { self.value = value }
-
-  subscript(key: String) -> DemoJSON { DemoJSON((value as? [String: Any])?[key]) }
-  var array: [DemoJSON] { (value as? [Any] ?? []).map { DemoJSON($0) } }
-  var string: String { value as? String ?? "" }
-  var int: Int { (value as? NSNumber)?.intValue ?? 0 }
-  var bool: Bool { (value as? NSNumber)?.boolValue ?? false }
-
-  /// The JSON in one line, with sorted keys.
-  var text: String {
-    guard let value,
-      let data = try? JSONSerialization.data(  // Cannot fail: `value` was parsed from JSON.
-        withJSONObject: value, options: [.sortedKeys, .withoutEscapingSlashes])
-    else { return "null" }
-    return String(decoding: data, as: UTF8.self)
+    return try LooseJSON(body: answer.body)
   }
 }
 
