@@ -6,9 +6,9 @@ extension ZoneRelayClient {
   ///
   /// The stream outlasts failures of the network: it waits as the client does between requests. It
   /// ends when its reader stops, or when `wakes()` is called again, because the relay holds one
-  /// connection a device. It throws when no user is signed in, or when the relay refuses the device.
-  /// A slow reader gets the newest 64 wakes; what is left out shows as a gap in their numbers, and
-  /// ``handle(_:_:)`` then fetches everything.
+  /// connection a device. It throws when no user is signed in, or when the relay refuses the
+  /// device. A slow reader gets the newest 64 wakes; what is left out shows as a gap in their
+  /// numbers, and ``handle(_:_:)`` then fetches everything.
   public nonisolated func wakes() -> AsyncThrowingStream<Wake, any Error> {
     AsyncThrowingStream(bufferingPolicy: .bufferingNewest(64)) { wakes in
       let task = Task { await self.readCourier(into: wakes) }

@@ -71,8 +71,8 @@ extension ZoneRelayClient {
     try await fetchZones(changed, of: database, &report)
   }
 
-  /// The database's token has expired: fetches the zones whose token differs, and removes those that
-  /// the digest does not name.
+  /// The database's token has expired: fetches the zones whose token differs, and removes those
+  /// that the digest does not name.
   private func fetchDigest(
     of database: UserDatabase, from first: DatabaseAnswer, _ report: inout FetchReport
   ) async throws {

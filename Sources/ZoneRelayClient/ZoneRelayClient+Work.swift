@@ -56,7 +56,8 @@ extension ZoneRelayClient {
     endPauseIfUnwanted()
   }
 
-  /// The work has no parent task: it serves many callers, and the cancelling of one must not end it.
+  /// The work has no parent task: it serves many callers, and the cancelling of one must not end
+  /// it.
   private func startWork() {
     Task { await runWork() }
   }

@@ -2,8 +2,8 @@ public import Foundation
 
 /// Keeps an app's copy of its zones equal to what the relay knows, for one installation.
 ///
-/// The app gives every push to ``handle(_:_:)`` and calls ``fetchAllChanges(_:)`` when it starts and
-/// when its user looks at it. The client promises:
+/// The app gives every push to ``handle(_:_:)`` and calls ``fetchAllChanges(_:)`` when it starts
+/// and when its user looks at it. The client promises:
 ///
 /// - **A page is applied before its token is stored.** After a crash the page may come again.
 /// - **One thing at a time.** Calls of ``ChangeSink`` never overlap. All calls that come during a
@@ -11,7 +11,8 @@ public import Foundation
 /// - **An expired token costs little.** The client reads a digest, and then only the zones that
 ///   differ.
 /// - **No storms.** After a failure the client waits before its next request: as long as the relay
-///   asks, otherwise 1 s, doubled with each failure up to 5 min, each wait a fifth longer or shorter.
+///   asks, otherwise 1 s, doubled with each failure up to 5 min, each wait a fifth longer or
+///   shorter.
 /// - **Users never mix.** When another user signs in, ``ChangeSink/accountChanged(from:to:)`` is
 ///   called before anything of that user is fetched, and no token of the earlier user is kept.
 ///
@@ -42,9 +43,9 @@ public actor ZoneRelayClient {
   ///   - state: keeps the client's tokens, for this installation alone.
   ///   - sink: the app's copy of its zones.
   ///   - credentials: gives the signed-in user's token; nil means that no user is signed in.
-  /// - Throws: the error of `state.load`, or ``RelayError/Code/badState`` if the stored bytes are no
-  ///   state of a client. Do not delete the state then without a look at it: the installation would
-  ///   get another name, and all pages again.
+  /// - Throws: the error of `state.load`, or ``RelayError/Code/badState`` if the stored bytes are
+  ///   no state of a client. Do not delete the state then without a look at it: the installation
+  ///   would get another name, and all pages again.
   public init(
     _ relay: RelayAddress, state: any StateStore, sink: any ChangeSink,
     transport: any RelayTransport = URLSessionTransport(),
@@ -79,9 +80,10 @@ public actor ZoneRelayClient {
   /// begins after this call. The round also brings what earlier wakes have named. Zones that must
   /// wait (``FetchReport/deferredUntil``) are fetched as well, because the app asks for them.
   ///
-  /// - Throws: ``RelayError``, or the error of the sink, the store or `credentials`. Pages that were
-  ///   applied before the error stay applied. `CancellationError` if the calling task is cancelled;
-  ///   other callers are not disturbed, and without any caller the round stops before its next page.
+  /// - Throws: ``RelayError``, or the error of the sink, the store or `credentials`. Pages that
+  ///   were applied before the error stay applied. `CancellationError` if the calling task is
+  ///   cancelled; other callers are not disturbed, and without any caller the round stops before
+  ///   its next page.
   @discardableResult
   public func fetchAllChanges(_ scope: Scope = .everything) async throws -> FetchReport {
     state.want(scope)

@@ -4,11 +4,11 @@ public import ZoneRelayClient
 /// A relay in memory, for the tests of an app: give it to `ZoneRelayClient` as its transport.
 ///
 /// It keeps zones, feeds, subscriptions and devices, wakes devices at once, and answers as a relay
-/// does, with pages, tokens and errors. The test plays the record server (``save(_:in:by:)`` and its
-/// siblings) and chooses faults (``fail(_:)``). All calls may come from any task.
+/// does, with pages, tokens and errors. The test plays the record server (``save(_:in:by:)`` and
+/// its siblings) and chooses faults (``fail(_:)``). All calls may come from any task.
 ///
-/// It does not have what a test of an app does not see: budgets, windows, limits, notifications that
-/// show something. A query subscription with filters is refused.
+/// It does not have what a test of an app does not see: budgets, windows, limits, notifications
+/// that show something. A query subscription with filters is refused.
 public actor InMemoryRelay: RelayTransport {
   /// Where a client finds the relay. No request leaves the process.
   public nonisolated let address: RelayAddress
@@ -59,7 +59,8 @@ public actor InMemoryRelay: RelayTransport {
 
   public func send(_ request: RelayRequest) async throws -> RelayAnswer {
     seen.append(request)
-    let fault: Fault? = if faults.isEmpty { await self.fault(request) } else { faults.removeFirst() }
+    let fault: Fault? =
+      if faults.isEmpty { await self.fault(request) } else { faults.removeFirst() }
     switch fault {
     case .unreachable: throw URLError(.cannotConnectToHost)
     case .status(let status, let seconds):

@@ -68,7 +68,7 @@ import Testing
   }
 
   private static let modifiers: Set<String> = [
-    "package", "private", "fileprivate", "internal", "static", "mutating", "nonisolated",
+    "public", "package", "private", "fileprivate", "internal", "static", "mutating", "nonisolated",
     "override", "convenience", "required", "final", "consuming", "borrowing", "class",
   ]
 

@@ -22,6 +22,9 @@ import Testing
       "RelayCore", "Logging", "ServiceLifecycle", "Synchronization", "Dispatch",
     ]),
     "zonerelay": ["RelayCommands"],
+    // An app that uses the libraries gets nothing else with them.
+    "ZoneRelayClient": ["Foundation", "FoundationNetworking"],
+    "ZoneRelayTesting": ["Foundation", "ZoneRelayClient"],
   ]
 
   /// Outside libraries, each with the only targets that may import it.

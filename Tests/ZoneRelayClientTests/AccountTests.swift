@@ -100,7 +100,8 @@ import ZoneRelayTesting
     await #expect(throws: RelayError.self) { try await rig.client.fetchAllChanges() }
     let error = await #expect(throws: RelayError.self) { try await rig.client.signOut() }
     #expect(error?.code == .unreachable)
-    #expect(rig.clock.sleeps.isEmpty, "the user does not wait for the pause after the first failure")
+    #expect(
+      rig.clock.sleeps.isEmpty, "the user does not wait for the pause after the first failure")
     #expect(await rig.client.state.user == nil)
     #expect(await rig.sink.accounts.last == "_alice > -")
   }

@@ -104,7 +104,8 @@ import ZoneRelayTesting
   }
 
   @Test(arguments: [
-    ("data: a\n\n", ["a"]), ("data:a\n\ndata:b\n\n", ["a", "b"]), ("data: a\ndata: b\n\n", ["a\nb"]),
+    ("data: a\n\n", ["a"]), ("data:a\n\ndata:b\n\n", ["a", "b"]),
+    ("data: a\ndata: b\n\n", ["a\nb"]),
     ("data: a\r\n\r\n", ["a"]), ("data: a\r\rdata: b\r\r", ["a", "b"]), (": comment\n\n", []),
     ("id: 1\nevent: x\nretry: 5\n\n", []), ("data\n\n", [""]), ("data: a\n", []),
     ("datax: a\n\n", []), ("data:  a\n\n", [" a"]),

@@ -83,8 +83,10 @@ import ZoneRelayTesting
       recordType: "Note",
       filters: [
         .init(.field("state"), .in, .list([.string("new"), .string("hot")])),
-        .init(.systemField("modifiedTimestamp"), .greaterThan, .timestamp(
-          Date(timeIntervalSince1970: 1.5))),
+        .init(
+          .systemField("modifiedTimestamp"), .greaterThan,
+          .timestamp(
+            Date(timeIntervalSince1970: 1.5))),
         .init(.field("place"), .near, .location(latitude: 1, longitude: 2), distance: 10),
         .init(.wholeRecord, .containsAnyTokens, .string("swift")),
         .init(.field("n"), .lessThan, .int64(5)), .init(.field("d"), .equals, .double(0.5)),
@@ -101,17 +103,28 @@ import ZoneRelayTesting
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let json = try encoder.encode(SubscriptionsQuestion([.save(subscription)]))
     let zone = #"{"ownerRecordName":"_alice","zoneName":"Notes"}"#
+    func filter(_ comparator: String, _ value: String, _ more: String = "", system: String = "")
+      -> String
+    {
+      #"{"comparator":"\#(comparator)",\#(more)"fieldValue":{\#(value)}\#(system)}"#
+    }
     let filters = [
-      #""comparator":"IN","fieldName":"state","fieldValue":{"type":"STRING_LIST","value":["new","hot"]}"#,
-      #""comparator":"GREATER_THAN","fieldValue":{"type":"TIMESTAMP","value":1500},"systemFieldName":"modifiedTimestamp""#,
-      #""comparator":"NEAR","distance":10,"fieldName":"place","fieldValue":{"type":"LOCATION","value":{"latitude":1,"longitude":2}}"#,
-      #""comparator":"CONTAINS_ANY_TOKENS","fieldValue":{"type":"STRING","value":"swift"}"#,
-      #""comparator":"LESS_THAN","fieldName":"n","fieldValue":{"type":"INT64","value":5}"#,
-      #""comparator":"EQUALS","fieldName":"d","fieldValue":{"type":"DOUBLE","value":0.5}"#,
-      #""comparator":"EQUALS","fieldName":"b","fieldValue":{"type":"BYTES","value":"AQ=="}"#,
-      #""comparator":"EQUALS","fieldName":"r","fieldValue":{"type":"REFERENCE","value":{"recordName":"A1","zoneID":\#(zone)}}"#,
-      #""comparator":"EQUALS","fieldName":"l","fieldValue":{"value":[]}"#,
-    ].map { "{\($0)}" }.joined(separator: ",")
+      filter("IN", #""type":"STRING_LIST","value":["new","hot"]"#, #""fieldName":"state","#),
+      filter(
+        "GREATER_THAN", #""type":"TIMESTAMP","value":1500"#,
+        system: #","systemFieldName":"modifiedTimestamp""#),
+      filter(
+        "NEAR", #""type":"LOCATION","value":{"latitude":1,"longitude":2}"#,
+        #""distance":10,"fieldName":"place","#),
+      filter("CONTAINS_ANY_TOKENS", #""type":"STRING","value":"swift""#),
+      filter("LESS_THAN", #""type":"INT64","value":5"#, #""fieldName":"n","#),
+      filter("EQUALS", #""type":"DOUBLE","value":0.5"#, #""fieldName":"d","#),
+      filter("EQUALS", #""type":"BYTES","value":"AQ==""#, #""fieldName":"b","#),
+      filter(
+        "EQUALS", #""type":"REFERENCE","value":{"recordName":"A1","zoneID":\#(zone)}"#,
+        #""fieldName":"r","#),
+      filter("EQUALS", #""value":[]"#, #""fieldName":"l","#),
+    ].joined(separator: ",")
     let expected =
       #"{"operations":[{"operationType":"update","subscription":{"firesOn":["create","delete"],"#
       + #""firesOnce":true,"notificationInfo":{"additionalFields":["title"],"alertBody":"Hello","#
@@ -137,7 +150,9 @@ import ZoneRelayTesting
 
   @Test(arguments: [
     ("https://relay.example.com", "https://relay.example.com/device/1/c/development/tokens/create"),
-    ("https://example.com/relay/", "https://example.com/relay/device/1/c/development/tokens/create"),
+    (
+      "https://example.com/relay/", "https://example.com/relay/device/1/c/development/tokens/create"
+    ),
   ])
   func `an endpoint stands below the relay's address`(base: String, expected: String) throws {
     let relay = RelayAddress(

@@ -65,7 +65,8 @@ import ZoneRelayTesting
     let rig = try Rig()
     let error = #expect(throws: RelayError.self) {
       _ = try ZoneRelayClient(
-        rig.relay.address, state: store, sink: rig.sink, transport: rig.relay, credentials: { _ in
+        rig.relay.address, state: store, sink: rig.sink, transport: rig.relay,
+        credentials: { _ in
           nil
         })
     }

@@ -28,7 +28,8 @@ public struct RelayAddress: Hashable, Sendable {
     let place = "\(group.rawValue)/1/\(container)/\(environment.rawValue)/\(path)"
     let base = url.appendingPathComponent(place)
     guard var parts = URLComponents(url: base, resolvingAgainstBaseURL: true) else { return base }
-    var items = (parts.queryItems ?? []) + [URLQueryItem(name: "clientId", value: installation.name)]
+    var items =
+      (parts.queryItems ?? []) + [URLQueryItem(name: "clientId", value: installation.name)]
     if let apiToken { items.append(URLQueryItem(name: "ckAPIToken", value: apiToken)) }
     parts.queryItems = items
     // `URLComponents` leaves a plus sign as it is, and a server reads it as a blank.

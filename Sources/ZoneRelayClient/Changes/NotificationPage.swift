@@ -26,7 +26,7 @@ public struct NotificationPage: Hashable, Sendable {
   public let startsOver: Bool
   /// Whether no further page follows at present.
   public let isLast: Bool
-  /// The time before which the app must not ask its record server for records of the public database
-  /// and of shared zones. nil if the app may ask at once.
+  /// The time before which the app must not ask its record server for records of the public
+  /// database and of shared zones. nil if the app may ask at once.
   public let notBefore: Date?
 }

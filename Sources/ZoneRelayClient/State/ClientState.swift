@@ -43,7 +43,8 @@ struct ClientState: Codable, Equatable {
     }
     guard form <= Self.newestForm else {
       throw RelayError(
-        .badState, "the stored state has form \(form), and this app reads forms up to \(Self.newestForm)")
+        .badState,
+        "the stored state has form \(form), and this app reads forms up to \(Self.newestForm)")
     }
   }
 
@@ -55,15 +56,16 @@ struct ClientState: Codable, Equatable {
     }
   }
 
-  /// The sink is about to learn of another user. No token stays: if the process ends before the sink
-  /// has set the copy aside, or after it, the next user's first round reads everything.
+  /// The sink is about to learn of another user. No token stays: if the process ends before the
+  /// sink has set the copy aside, or after it, the next user's first round reads everything.
   mutating func beginChange() {
     let user = user
     change(to: nil)
     (self.user, isChanging) = (user, true)
   }
 
-  /// The sink knows the new user, or that there is none. The first round of a user brings everything.
+  /// The sink knows the new user, or that there is none. The first round of a user brings
+  /// everything.
   mutating func change(to user: String?) {
     var new = ClientState()
     (new.installation, new.user) = (installation, user)
@@ -78,7 +80,9 @@ struct ClientState: Codable, Equatable {
   subscript(database: UserDatabase) -> String? { databases[database.rawValue] }
 
   /// The database was read up to this token, with these zones.
-  mutating func read(_ database: UserDatabase, to token: String, naming zones: some Sequence<ZoneID>) {
+  mutating func read(
+    _ database: UserDatabase, to token: String, naming zones: some Sequence<ZoneID>
+  ) {
     databases[database.rawValue] = token
     begun.subtract(zones)
   }
@@ -91,9 +95,9 @@ extension ClientState {
   /// The zone's token; nil if the zone must be read from its start.
   func token(of zone: ZoneID) -> String? { zones[zone].flatMap { $0.isEmpty ? nil : $0 } }
 
-  /// These zones are about to be read, because their database names them. If the process ends before
-  /// the database's token is stored, and a zone is gone by then, the database does not name it again:
-  /// so the client remembers it here, and removes it.
+  /// These zones are about to be read, because their database names them. If the process ends
+  /// before the database's token is stored, and a zone is gone by then, the database does not name
+  /// it again: so the client remembers it here, and removes it.
   ///
   /// - Returns: whether the state must be stored before the zones are read.
   mutating func begin(_ batch: [ZoneID]) -> Bool {
@@ -184,8 +188,8 @@ extension ClientState {
 
   /// Begins a round: it brings what is wanted, and the waiting zones whose time has come.
   ///
-  /// A zone that no database has named yet is read through its database. Otherwise the database would
-  /// never tell of its end: a feed leaves out what came and went since the token.
+  /// A zone that no database has named yet is read through its database. Otherwise the database
+  /// would never tell of its end: a feed leaves out what came and went since the token.
   mutating func beginRound(at now: Date) {
     fetching.add(wanted)
     wanted = FetchPlan()

@@ -50,7 +50,8 @@ extension FieldValue: Encodable {
       case .bytes(let bytes): try single.encode(bytes.base64EncodedString())
       case .timestamp(let date):
         try single.encode(Int64((date.timeIntervalSince1970 * 1_000).rounded()))
-      case .reference(let name, let zone): try single.encode(Reference(recordName: name, zoneID: zone))
+      case .reference(let name, let zone):
+        try single.encode(Reference(recordName: name, zoneID: zone))
       case .location(let latitude, let longitude):
         try single.encode(["latitude": latitude, "longitude": longitude])
       case .list(let values): try single.encode(values.map(Bare.init))

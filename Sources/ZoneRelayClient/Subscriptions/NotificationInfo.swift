@@ -1,6 +1,7 @@
 /// What a subscription's push shows.
 public struct NotificationInfo: Hashable, Sendable, Encodable {
-  /// A text that the app has in several languages: its key, and the fields whose values stand in it.
+  /// A text that the app has in several languages: its key, and the fields whose values stand in
+  /// it.
   public struct Localization: Hashable, Sendable {
     public var key: String
     public var fields: [String]

@@ -1,5 +1,5 @@
-/// A transport that can also give an answer's bytes as they come. With one, the courier is read as a
-/// stream of events; without one, by long polls.
+/// A transport that can also give an answer's bytes as they come. With one, the courier is read as
+/// a stream of events; without one, by long polls.
 public protocol StreamingTransport: RelayTransport {
   /// Sends the request once and returns when the head of the answer is there. When the reader of
   /// `bytes` stops, the transport closes the connection.

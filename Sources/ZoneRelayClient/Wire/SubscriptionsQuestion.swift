@@ -27,7 +27,8 @@ struct SubscriptionsQuestion: Encodable {
       switch $0 {
       case .save(let subscription):
         Operation(operationType: "update", subscription: SubscriptionText(subscription))
-      case .delete(let id, _): Operation(operationType: "delete", subscription: SubscriptionText(id))
+      case .delete(let id, _):
+        Operation(operationType: "delete", subscription: SubscriptionText(id))
       }
     }
   }

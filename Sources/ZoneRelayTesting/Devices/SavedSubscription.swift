@@ -17,7 +17,8 @@ struct SavedSubscription {
   init(_ json: [String: Any], of user: String) throws(Answer) {
     guard let kind = (json["subscriptionType"] as? String).flatMap(Kind.init) else {
       throw Answer(
-        status: 400, code: "BAD_REQUEST", reason: "subscriptionType must be query, zone or database")
+        status: 400, code: "BAD_REQUEST", reason: "subscriptionType must be query, zone or database"
+      )
     }
     let query = json["query"] as? [String: Any]
     guard (query?["filterBy"] as? [Any] ?? []).isEmpty else {

@@ -45,6 +45,7 @@ struct FeedCursor {
   ///
   /// - Parameter end: the page's end.
   func next(_ end: Int, isLast: Bool) -> FeedCursor {
-    isLast ? FeedCursor(position: end, base: end) : FeedCursor(position: end, base: base, head: head)
+    isLast
+      ? FeedCursor(position: end, base: end) : FeedCursor(position: end, base: base, head: head)
   }
 }
