@@ -122,7 +122,7 @@ let rooms: [Target] = [
     "RelayCommands",
     [
       "RelayCore", "RelayWire", "RelayEngine", "RelayKeys", "RelayStore", "RelayPush", "RelayHTTP",
-      "RelayFeedback", "RelaySystem", "RelayCurl", "RelayStandin",
+      "RelayFeedback", "RelaySystem", "RelayCurl", "RelayStandin", "ZoneRelayClient",
     ],
     products: nio + [
       arguments, logging, lifecycle, crypto, jwt, .product(name: "Yams", package: "Yams"),

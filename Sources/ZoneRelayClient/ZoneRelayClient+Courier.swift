@@ -91,8 +91,3 @@ extension ZoneRelayClient {
     return 200
   }
 }
-
-extension RelayError {
-  /// Whether the same request may succeed later.
-  fileprivate var isPassing: Bool { code == .busy || code == .unreachable }
-}

@@ -17,7 +17,7 @@ extension ZoneRelayClient {
       ).answer
     }
     guard let url = answer.webcourierURL, courier.registered(address, url) else {
-      throw RelayError(.badAnswer, "tokens/register: the answer has no webcourierURL")
+      throw fail(.badAnswer, "tokens/register: the answer has no webcourierURL")
     }
   }
 

@@ -8,14 +8,17 @@ extension ZoneRelayClient {
     _ group: RelayAddress.Group, _ path: String, _ question: some Encodable, _ answer: Answer.Type
   ) async throws -> (isExpired: Bool, answer: Answer) {
     let answer = try await send(group, path, JSONEncoder().encode(question))
+    let decoded: Answer
     do {
-      return (answer.status == 410, try JSONDecoder().decode(Answer.self, from: answer.body))
+      decoded = try JSONDecoder().decode(Answer.self, from: answer.body)
     } catch {
-      throw RelayError(.badAnswer, "\(path): the answer cannot be read: \(error)")
+      throw fail(.badAnswer, "\(path): the answer cannot be read: \(error)")
     }
+    backoff.succeeded()
+    return (answer.isExpiry, decoded)
   }
 
-  /// - Returns: an answer of status 200 or 410.
+  /// - Returns: the relay's answer, or that the question's token has expired.
   private func send(
     _ group: RelayAddress.Group, _ path: String, _ body: Data
   ) async throws -> RelayAnswer {
@@ -29,21 +32,20 @@ extension ZoneRelayClient {
       }
       let answer = try await exchange(group, path, body, token)
       switch answer.status {
-      case 200, 410:
-        backoff.succeeded()
-        return answer
+      case 200: return answer
+      case 410 where answer.isExpiry: return answer
       case 401, 421:
         guard !hasRenewed else {
           self.token = nil
           show(.signedOut)
-          throw RelayError(.signedOut, answer.reason(path))
+          throw fail(.signedOut, answer.reason(path))
         }
         hasRenewed = true
         _ = try await signIn(.refused)
-      case 429, 500...599:
-        throw failed(.busy, answer.reason(path), retryAfter: answer.retryAfter)
-      default:
-        throw RelayError(.refused, answer.reason(path))
+      // A 410 that does not come from the relay comes from a proxy before it.
+      case 410, 429, 500...599:
+        throw fail(.busy, answer.reason(path), retryAfter: answer.retryAfter)
+      default: throw fail(.refused, answer.reason(path))
       }
     }
   }
@@ -68,12 +70,13 @@ extension ZoneRelayClient {
             "Authorization": "Bearer \(token.text)", "Content-Type": "application/json",
           ], body: body))
     } catch {
-      throw failed(.unreachable, "\(path): \(error)", retryAfter: nil)
+      throw fail(.unreachable, "\(path): \(error)")
     }
   }
 
-  private func failed(
-    _ code: RelayError.Code, _ message: String, retryAfter: Duration?
+  /// Notes a failure, so that the next request waits.
+  func fail(
+    _ code: RelayError.Code, _ message: String, retryAfter: Duration? = nil
   ) -> RelayError {
     let wait = backoff.failed(at: clock.now, retryAfter: retryAfter, chance: clock.chance)
     return RelayError(code, message, retryAfter: wait)

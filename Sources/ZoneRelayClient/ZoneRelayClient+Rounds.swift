@@ -40,12 +40,12 @@ extension ZoneRelayClient {
         DatabaseAnswer.self)
       if isExpired {
         expiries += 1
-        guard expiries <= Self.expiriesMax else { throw Self.noAdvance("changes/database") }
+        guard expiries <= Self.expiriesMax else { throw noAdvance("changes/database") }
         try await fetchDigest(of: database, from: page, &report)
         continue
       }
       let isLast = page.moreComing != true
-      guard isLast || page.syncToken != held else { throw Self.noAdvance("changes/database") }
+      guard isLast || page.syncToken != held else { throw noAdvance("changes/database") }
       let zones = page.zones ?? []
       try await fetchChanged(zones, of: database, &report)
       state.read(database, to: page.syncToken, naming: zones.map(\.zoneID))
@@ -83,11 +83,11 @@ extension ZoneRelayClient {
       try await fetchChanged(zones, of: database, &report)
       guard page.moreComing == true else { break }
       try checkWanted()
-      guard let digest = page.digestToken else { throw Self.noAdvance("the digest") }
+      guard let digest = page.digestToken else { throw noAdvance("the digest") }
       let (isExpired, next) = try await ask(
         .database, "\(database.rawValue)/changes/database", DatabaseQuestion(digestToken: digest),
         DatabaseAnswer.self)
-      guard isExpired, next.digestToken != digest else { throw Self.noAdvance("the digest") }
+      guard isExpired, next.digestToken != digest else { throw noAdvance("the digest") }
       page = next
     }
     for zone in state.zones(of: database, without: present) {
@@ -140,13 +140,13 @@ extension ZoneRelayClient {
       try await lose(zone, .unseen, &report)
       return false
     case let code?:
-      throw RelayError(.refused, "zone \(zone.name): \(code): \(item.reason ?? "")")
+      throw fail(.refused, "zone \(zone.name): \(code): \(item.reason ?? "")")
     }
     guard let token = item.syncToken else {
-      throw RelayError(.badAnswer, "changes/zone: zone \(zone.name) has no syncToken")
+      throw fail(.badAnswer, "changes/zone: zone \(zone.name) has no syncToken")
     }
     let isLast = item.moreComing != true
-    guard isLast || token != held else { throw Self.noAdvance("zone \(zone.name)") }
+    guard isLast || token != held else { throw noAdvance("zone \(zone.name)") }
     let page = ZonePage(item, of: zone, startsOver: held == nil)
     // An answer without news is no page for the sink.
     if token != held || page.gap || !page.isEmpty {
@@ -166,7 +166,7 @@ extension ZoneRelayClient {
         .device, "notifications/changes", NotificationsQuestion(syncToken: held),
         NotificationsAnswer.self)
       let isLast = page.moreComing != true && !isExpired
-      guard isLast || page.syncToken != held else { throw Self.noAdvance("notifications/changes") }
+      guard isLast || page.syncToken != held else { throw noAdvance("notifications/changes") }
       if isExpired {
         state.lostNotifications()
         startsOver = true
@@ -188,7 +188,7 @@ extension ZoneRelayClient {
   /// How often one round starts a database from its digest. More would be a fault of the relay.
   private static let expiriesMax = 3
 
-  private static func noAdvance(_ place: String) -> RelayError {
-    RelayError(.badAnswer, "\(place): more is coming, and the token does not advance")
+  private func noAdvance(_ place: String) -> RelayError {
+    fail(.badAnswer, "\(place): more is coming, and the token does not advance")
   }
 }

@@ -64,7 +64,7 @@ import ZoneRelayTesting
     await rig.relay.setPageEntries(1)
     for name in ["a", "b", "c"] { await rig.relay.save(TestRecord(name), in: Rig.notes) }
     let gate = Gate()
-    await rig.sink.wait { await gate.pass() }
+    await rig.sink.wait(at: gate)
     let round = Task { try await rig.client.fetchAllChanges() }
     await gate.untilArrival()
     let leaving = Task { try await rig.client.signOut() }

@@ -34,7 +34,7 @@ import ZoneRelayTesting
     await rig.relay.setPageEntries(2)
     for name in ["a", "b", "c", "d"] { await rig.relay.save(TestRecord(name), in: Rig.notes) }
     await rig.sink.refuse(pages: 2)
-    await #expect(throws: CopySink.Refused.self) { try await rig.client.fetchAllChanges() }
+    await #expect(throws: PageRefused.self) { try await rig.client.fetchAllChanges() }
     try await rig.client.fetchAllChanges()
     let pages = await rig.sink.pages
     #expect(pages.map { $0.changed.map(\.name) } == [["a", "b"], ["c", "d"], ["c", "d"]])
@@ -64,7 +64,7 @@ import ZoneRelayTesting
     await rig.relay.setPageEntries(2)
     for name in ["a", "b", "c", "d"] { await rig.relay.save(TestRecord(name), in: Rig.notes) }
     await rig.sink.refuse(pages: 2)
-    await #expect(throws: CopySink.Refused.self) { try await rig.client.fetchAllChanges() }
+    await #expect(throws: PageRefused.self) { try await rig.client.fetchAllChanges() }
     try await rig.restarted().fetchAllChanges()
     #expect(await rig.sink.zones[Rig.notes]?.keys.sorted() == ["a", "b", "c", "d"])
   }

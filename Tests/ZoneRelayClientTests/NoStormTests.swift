@@ -58,6 +58,15 @@ import ZoneRelayTesting
     #expect(error?.message.contains("notifications/changes: \(status)") == true)
   }
 
+  /// The page of a network that asks for a sign-in, or of a proxy.
+  @Test(arguments: [200, 410])
+  func `an answer that is not the relay's is passing, and waits`(status: Int) async throws {
+    let rig = try Rig(transport: PageTransport(status: status))
+    let error = await #expect(throws: RelayError.self) { try await rig.client.fetchAllChanges() }
+    #expect(error?.isPassing == true)
+    #expect(error?.retryAfter == .seconds(1))
+  }
+
   @Test func `a page that does not advance is an error and no loop`() async throws {
     for path in ["changes/database", "changes/zone", "notifications/changes"] {
       let transport = StuckTransport(path)
@@ -74,7 +83,7 @@ import ZoneRelayTesting
     let relay = InMemoryRelay()
     let account = Account(relay)
     let client = try ZoneRelayClient(
-      relay.address, state: MemoryStore(), sink: CopySink(), transport: relay, clock: clock,
+      relay.address, state: MemoryStore(), sink: InMemoryCopy(), transport: relay, clock: clock,
       credentials: { try await account.token($0) })
     await relay.fail(.unreachable)
     await #expect(throws: RelayError.self) { try await client.fetchAllChanges() }
@@ -103,6 +112,15 @@ private actor StuckTransport: RelayTransport {
       ? #"{"zones":[{"zoneID":\#(zone),"records":[],"syncToken":"t","moreComing":\#(isStuck)}]}"#
       : #"{"zones":[{"zoneID":\#(zone)}],"syncToken":"t","moreComing":\#(isStuck)}"#
     return RelayAnswer(status: 200, body: Data(json.utf8))
+  }
+}
+
+/// Answers everything with a page for people.
+private struct PageTransport: RelayTransport {
+  let status: Int
+
+  func send(_ request: RelayRequest) async throws -> RelayAnswer {
+    RelayAnswer(status: status, body: Data("<html>Welcome</html>".utf8))
   }
 }
 

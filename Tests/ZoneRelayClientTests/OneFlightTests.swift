@@ -35,7 +35,7 @@ import ZoneRelayTesting
     let rig = try Rig()
     await rig.relay.save(TestRecord("a"), in: Rig.notes)
     let gate = Gate()
-    await rig.sink.wait { await gate.pass() }
+    await rig.sink.wait(at: gate)
     async let first = rig.client.fetchAllChanges()
     await gate.untilArrival()
     await rig.relay.save(TestRecord("b"), in: Rig.notes)
@@ -51,7 +51,7 @@ import ZoneRelayTesting
     let rig = try Rig()
     await rig.relay.save(TestRecord("a"), in: Rig.notes)
     let gate = Gate()
-    await rig.sink.wait { await gate.pass() }
+    await rig.sink.wait(at: gate)
     let first = Task { try await rig.client.fetchAllChanges() }
     await gate.untilArrival()
     let others = (0..<2).map { _ in Task { try await rig.client.fetchAllChanges() } }
@@ -68,7 +68,7 @@ import ZoneRelayTesting
     await rig.relay.setPageEntries(1)
     for number in 1...5 { await rig.relay.save(TestRecord("r\(number)"), in: Rig.notes) }
     let gate = Gate()
-    await rig.sink.wait { await gate.pass() }
+    await rig.sink.wait(at: gate)
     let only = Task { try await rig.client.fetchAllChanges() }
     await gate.untilArrival()
     only.cancel()
@@ -106,7 +106,7 @@ import ZoneRelayTesting
     let rig = try Rig()
     await rig.relay.save(TestRecord("a"), in: Rig.notes)
     let gate = Gate()
-    await rig.sink.wait { await gate.pass() }
+    await rig.sink.wait(at: gate)
     let round = Task { try await rig.client.fetchAllChanges() }
     await gate.untilArrival()
     let call = Task { try await rig.client.register(.courier) }

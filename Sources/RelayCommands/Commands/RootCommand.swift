@@ -24,7 +24,8 @@ struct RootCommand: RelayCommand {
     subcommands: [
       ServeCommand.self, CheckCommand.self, StatusCommand.self, DeviceCommand.self,
       FeedbackCommand.self,
-      BackupCommand.self, DrainCommand.self, ExpireTokensCommand.self, DemoCommand.self,
+      BackupCommand.self, DrainCommand.self, ExpireTokensCommand.self, PhoneCommand.self,
+      DemoCommand.self,
       StandinCommand.self,
       WebPushCommand.self, WebPushStandinCommand.self,
       FCMStandinCommand.self, VersionCommand.self,

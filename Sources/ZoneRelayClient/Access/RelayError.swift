@@ -12,9 +12,10 @@ public struct RelayError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The relay is busy, stopping or limits this user. The next call waits until `retryAfter` has
     /// passed.
     public static let busy = Code("busy")
-    /// The relay refuses the request. Repeating it does not help; `message` says what is wrong.
+    /// The relay refuses the request, and would refuse it again. `message` says what is wrong.
     public static let refused = Code("refused")
-    /// The answer is not what the relay promises, for instance a page that does not advance.
+    /// The answer is not what a relay gives: it may come from a network that asks for a sign-in, or
+    /// from a faulty server.
     public static let badAnswer = Code("bad_answer")
     /// The stored state cannot be read or is of a newer form.
     public static let badState = Code("bad_state")
@@ -32,4 +33,7 @@ public struct RelayError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   public var description: String { "\(code): \(message)" }
+
+  /// Whether the same call may succeed later, without anything that the app must do.
+  public var isPassing: Bool { [.unreachable, .busy, .badAnswer].contains(code) }
 }

@@ -7,6 +7,9 @@ extension RelayAnswer {
       .joined(separator: ": ")
   }
 
+  /// Whether the relay says that the question's token has expired.
+  var isExpiry: Bool { status == 410 && error?.serverErrorCode == ErrorAnswer.tokenExpired }
+
   /// How long the relay asks the client to wait; at most a day.
   var retryAfter: Duration? {
     let seconds = headers["retry-after"].flatMap(Double.init) ?? error?.retryAfter

@@ -11,8 +11,11 @@ internal import Foundation
 public final class URLSessionTransport: RelayTransport {
   let session: URLSession
 
-  public init() {
+  /// - Parameter connectionsPerHost: how many connections the transport may have at once. One client
+  ///   needs two: the courier holds one of them.
+  public init(connectionsPerHost: Int = 4) {
     let configuration = URLSessionConfiguration.ephemeral
+    configuration.httpMaximumConnectionsPerHost = connectionsPerHost
     configuration.urlCache = nil
     configuration.httpCookieStorage = nil
     configuration.requestCachePolicy = .reloadIgnoringLocalCacheData

@@ -8,7 +8,7 @@ final class RandomApp {
   private let store = MemoryStore()
   private let account: Account
   private let clock = ManualClock()
-  let sink = CopySink()
+  let sink = InMemoryCopy()
   private(set) var client: ZoneRelayClient
   private(set) var failures = 0
 
@@ -19,7 +19,7 @@ final class RandomApp {
   }
 
   private static func client(
-    _ relay: InMemoryRelay, _ store: MemoryStore, _ sink: CopySink, _ clock: ManualClock,
+    _ relay: InMemoryRelay, _ store: MemoryStore, _ sink: InMemoryCopy, _ clock: ManualClock,
     _ account: Account
   ) throws -> ZoneRelayClient {
     try ZoneRelayClient(

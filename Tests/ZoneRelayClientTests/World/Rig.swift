@@ -8,7 +8,7 @@ struct Rig {
   static let shared = ZoneID(name: "Plans", owner: "_bob")
 
   let relay: InMemoryRelay
-  let sink = CopySink()
+  let sink = InMemoryCopy()
   let store = MemoryStore()
   let clock: ManualClock
   let account: Account

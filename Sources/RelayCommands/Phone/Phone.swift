@@ -1,0 +1,125 @@
+import Foundation
+import ZoneRelayClient
+
+/// One device on the command line: a client of the library, with its copy.
+struct Phone: Sendable {
+  private let number: Int
+  private let client: ZoneRelayClient
+  private let tokens: PhoneTokens
+  private let zones: [String]
+  private let talk: PhoneTalk
+  private let isKept: Bool
+
+  /// - Parameters:
+  ///   - directory: where tokens and copy stay; nil: in memory.
+  ///   - zones: names of the user's own zones to subscribe to; none: all zones.
+  init(
+    number: Int, address: RelayAddress, transport: any RelayTransport, tokens: PhoneTokens,
+    directory: String?, zones: [String], talk: PhoneTalk
+  ) throws {
+    let copy = try PhoneCopy(directory: directory, number: number, talk: talk)
+    let store: any StateStore =
+      directory.map { StateFile(URL(fileURLWithPath: $0).appendingPathComponent("state.json")) }
+      ?? ForgetfulStore()
+    self.number = number
+    self.tokens = tokens
+    self.zones = zones
+    self.talk = talk
+    isKept = directory != nil
+    do {
+      client = try ZoneRelayClient(
+        address, state: store, sink: copy, transport: transport,
+        credentials: { _ in try await tokens.token() })
+    } catch let error as RelayError {
+      throw Failure(
+        .failed, "--state: \(error)",
+        hint: "name another directory, or remove this one: the phone then begins anew")
+    }
+  }
+
+  /// Registers, subscribes, and fetches everything once.
+  func fetchOnce() async throws { try await begin() }
+
+  /// Runs until the task is cancelled.
+  func run() async throws {
+    try await begin()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for try await wake in client.wakes() {
+        var event = PhoneEvent("wake")
+        (event.phone, event.wake, event.zones) = (number, wake.number, wake.zones.map(\.id))
+        await talk.tell(event)
+        let until = try await fetch { try await client.handle(wake) }
+        guard let until else { continue }
+        group.addTask {
+          try await Task.sleep(for: .seconds(max(0, until.timeIntervalSinceNow)))
+          try await fetch { try await client.fetchAllChanges(.notifications) }
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  /// Leaves the relay, unless the phone's state stays for the next run.
+  func end() async {
+    guard !isKept else { return }
+    do { try await client.signOut() } catch { await tell(error) }
+  }
+
+  private func begin() async throws {
+    let user = try await tokens.token().user
+    try await persist { try await client.register(.courier) }
+    let subscriptions = zones.map { name in
+      Subscription.zone("phone-\(name)", ZoneID(name: name, owner: user))
+    }
+    let wanted =
+      subscriptions.isEmpty
+      ? [.database("phone-private", .private), .database("phone-shared", .shared)] : subscriptions
+    let results = try await persist { try await client.prepare(wanted) }
+    if let refused = results.first(where: { $0.error != nil }), let error = refused.error {
+      throw Failure(.failed, "\(error)", hint: "correct --zone")
+    }
+    var event = PhoneEvent("registered")
+    (event.phone, event.user) = (number, user)
+    event.clientId = client.installation.uuidString.lowercased()
+    await talk.tell(event)
+    try await fetch { try await client.fetchAllChanges() }
+  }
+
+  /// - Returns: when zones that must wait may be fetched.
+  @discardableResult
+  private func fetch(_ round: () async throws -> FetchReport) async throws -> Date? {
+    let report = try await persist(round)
+    var event = PhoneEvent("fetched")
+    (event.phone, event.pages, event.records) = (number, report.pages, report.records)
+    event.zones = report.zones.sorted()
+    event.seconds = report.deferredUntil.map(\.timeIntervalSinceNow)
+    await talk.tell(event)
+    return report.deferredUntil
+  }
+
+  /// Repeats a call until the relay answers it. The client itself waits between its requests.
+  private func persist<Value>(_ call: () async throws -> Value) async throws -> Value {
+    while true {
+      do {
+        return try await call()
+      } catch let error as RelayError where error.isPassing {
+        await tell(error)
+      }
+    }
+  }
+
+  private func tell(_ error: any Error) async {
+    var event = PhoneEvent("failed")
+    (event.phone, event.why) = (number, "\(error)")
+    if let wait = (error as? RelayError)?.retryAfter {
+      event.seconds = (wait / .milliseconds(100)).rounded() / 10
+    }
+    await talk.tell(event)
+  }
+}
+
+/// The state of a phone that begins anew each time.
+private struct ForgetfulStore: StateStore {
+  func load() throws -> Data? { nil }
+  func save(_ state: Data) throws {}
+}

@@ -1,0 +1,95 @@
+import Crypto
+import Foundation
+import ZoneRelayClient
+
+/// A phone's copy of its zones: names and change tags of records. With a directory each zone is a
+/// file there, replaced whole with each page.
+actor PhoneCopy: ChangeSink {
+  private struct Zone: Codable {
+    var zone: ZoneID
+    var records = ZoneRecords()
+  }
+
+  private var zones: [ZoneID: Zone] = [:]
+  private let directory: URL?
+  private let number: Int
+  private let talk: PhoneTalk
+
+  /// - Throws: `Failure` if the directory or a file in it cannot be used.
+  init(directory: String?, number: Int, talk: PhoneTalk) throws {
+    self.directory = directory.map { URL(fileURLWithPath: $0).appendingPathComponent("zones") }
+    self.number = number
+    self.talk = talk
+    guard let folder = self.directory else { return }
+    do {
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      for file in try FileManager.default.contentsOfDirectory(atPath: folder.path)
+      where file.hasSuffix(".json") {
+        let json = try Data(contentsOf: folder.appendingPathComponent(file))
+        let zone = try JSONDecoder().decode(Zone.self, from: json)
+        zones[zone.zone] = zone
+      }
+    } catch {
+      throw Failure(
+        .failed, "--state: \(folder.path): \(error.localizedDescription)",
+        hint: "name another directory, or remove this one: the phone then begins anew")
+    }
+  }
+
+  func apply(_ page: ZonePage) async throws {
+    var zone = zones[page.zone] ?? Zone(zone: page.zone)
+    zone.records.apply(page)
+    try write(zone)
+    zones[page.zone] = zone
+    var event = PhoneEvent("page")
+    (event.phone, event.zone) = (number, page.zone)
+    event.changed = page.changed.map {
+      PhoneEvent.Record(
+        recordName: $0.name, recordType: $0.type, recordChangeTag: $0.changeTag, own: $0.own)
+    }
+    event.deleted = page.deleted.map(\.name)
+    (event.startsOver, event.isLast, event.gap) = (page.startsOver, page.isLast, page.gap)
+    await talk.tell(event)
+  }
+
+  func remove(_ zone: ZoneID, _ why: ZoneLoss) async throws {
+    try erase(zone)
+    zones[zone] = nil
+    var event = PhoneEvent("removed")
+    (event.phone, event.zone, event.why) = (number, zone, "\(why)")
+    await talk.tell(event)
+  }
+
+  func apply(_ page: NotificationPage) async throws {
+    var event = PhoneEvent("notifications")
+    (event.phone, event.count, event.isLast) = (number, page.notifications.count, page.isLast)
+    if !page.notifications.isEmpty { await talk.tell(event) }
+  }
+
+  func accountChanged(from: String?, to: String?) async throws {
+    for zone in zones.keys { try erase(zone) }
+    zones = [:]
+    var event = PhoneEvent("account")
+    (event.phone, event.user) = (number, to)
+    await talk.tell(event)
+  }
+
+  private func write(_ zone: Zone) throws {
+    guard let file = file(of: zone.zone) else { return }
+    try StateFile(file).save(try JSONEncoder().encode(zone))
+  }
+
+  private func erase(_ zone: ZoneID) throws {
+    guard let file = file(of: zone), FileManager.default.fileExists(atPath: file.path) else {
+      return
+    }
+    try FileManager.default.removeItem(at: file)
+  }
+
+  /// A zone's name may have characters that no file name may have.
+  private func file(of zone: ZoneID) -> URL? {
+    let digest = SHA256.hash(data: Data("\(zone.owner)\n\(zone.name)".utf8))
+    let name = digest.prefix(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    return directory?.appendingPathComponent("\(name).json")
+  }
+}

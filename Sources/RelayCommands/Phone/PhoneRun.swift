@@ -1,0 +1,73 @@
+import RelayCore
+import UnixSignals
+import ZoneRelayClient
+
+/// Phones that run side by side until they end, a time has passed, or the process is interrupted.
+struct PhoneRun {
+  let phones: [Phone]
+  let talk: PhoneTalk
+  let isOnce: Bool
+  let time: Span?
+
+  func run() async throws -> ExitStatus {
+    let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+    do {
+      try await withThrowingTaskGroup(of: Bool.self) { group in
+        group.addTask { try await runPhones() }
+        group.addTask { try await waitForEnd(signals) }
+        group.addTask { try await showTotals() }
+        // The first to end, ends all.
+        _ = try await group.next()
+        group.cancelAll()
+      }
+    } catch is CancellationError {
+      // The end of the run has cancelled what was left.
+    } catch let error as RelayError {
+      throw Failure(.failed, "\(error)", hint: hint(error))
+    }
+    await leave()
+    await talk.showTotal()
+    return .done
+  }
+
+  private func runPhones() async throws -> Bool {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for phone in phones {
+        group.addTask { try await isOnce ? phone.fetchOnce() : phone.run() }
+      }
+      try await group.waitForAll()
+    }
+    return true
+  }
+
+  private func waitForEnd(_ signals: UnixSignalsSequence) async throws -> Bool {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { for await _ in signals { return } }
+      if let time { group.addTask { try await Task.sleep(for: .milliseconds(time.milliseconds)) } }
+      _ = try await group.next()
+      group.cancelAll()
+    }
+    return true
+  }
+
+  private func showTotals() async throws -> Bool {
+    while true {
+      try await Task.sleep(for: .seconds(5))
+      await talk.showTotal()
+    }
+  }
+
+  private func leave() async {
+    await withTaskGroup(of: Void.self) { group in
+      for phone in phones { group.addTask { await phone.end() } }
+    }
+  }
+
+  private func hint(_ error: RelayError) -> String {
+    switch error.code {
+    case .signedOut: "the token must be signed for this container and not expired"
+    case .badState: "name another --state directory, or remove this one"
+    default: "docs/client.md explains \(error.code)"
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import Foundation
+
+/// Prints what happens to phones: each event of one phone, or sums for many phones.
+actor PhoneTalk {
+  private let console: Console
+  private let json: Bool
+  private let isFarm: Bool
+  private var total = PhoneEvent("total")
+  private var failures = 0
+
+  init(console: Console, json: Bool, isFarm: Bool) {
+    (self.console, self.json, self.isFarm) = (console, json, isFarm)
+    (total.count, total.pages, total.records, total.wake) = (0, 0, 0, 0)
+  }
+
+  func tell(_ event: PhoneEvent) {
+    count(event)
+    // Each line of JSON names its phone. For people, the lines of many phones would be noise.
+    guard json || !isFarm else { return }
+    show(event)
+  }
+
+  /// Prints the sums of many phones.
+  func showTotal() {
+    guard isFarm else { return }
+    var event = total
+    if failures > 0 { event.why = "\(failures) failures" }
+    show(event)
+  }
+
+  private func count(_ event: PhoneEvent) {
+    switch event.event {
+    case "registered": total.count = (total.count ?? 0) + 1
+    case "wake": total.wake = (total.wake ?? 0) + 1
+    case "failed": failures += 1
+    case "page":
+      total.pages = (total.pages ?? 0) + 1
+      total.records =
+        (total.records ?? 0) + (event.changed?.count ?? 0) + (event.deleted?.count ?? 0)
+    default: break
+    }
+  }
+
+  private func show(_ event: PhoneEvent) {
+    if json {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      // Every member of an event is a text, a number or a list of them.
+      guard let line = try? encoder.encode(event) else { return }
+      console.answer(line: String(decoding: line, as: UTF8.self))
+      return
+    }
+    let time = HumanFormat.moment(Int64(Date().timeIntervalSince1970 * 1_000))
+    for line in event.lines { console.answer(line: "\(time)  \(line)") }
+  }
+}

@@ -1,0 +1,60 @@
+public import ZoneRelayClient
+
+/// An app's copy of its zones in memory, for tests: the change tag of each record, by zone and name.
+/// It also keeps every call that the client made.
+public actor InMemoryCopy: ChangeSink {
+  /// The change tags of the records of each zone, by name.
+  public var zones: [ZoneID: [String: String]] { records.mapValues(\.tags) }
+  public private(set) var pages: [ZonePage] = []
+  /// Zones that are gone, with the reason.
+  public private(set) var losses: [ZoneID: ZoneLoss] = [:]
+  public private(set) var notificationPages: [NotificationPage] = []
+  /// Changes of the user: `- > _alice`, `_alice > _bob`.
+  public private(set) var accounts: [String] = []
+
+  private var records: [ZoneID: ZoneRecords] = [:]
+  private var hook: @Sendable (ZonePage) async throws -> Void = { _ in }
+  private var isBusy = false
+
+  public init() {}
+
+  /// The test does this before each page of a zone is applied: it may wait, or throw as an app's
+  /// database does. A page that is refused is kept in `pages`.
+  public func beforePage(_ hook: @escaping @Sendable (ZonePage) async throws -> Void) {
+    self.hook = hook
+  }
+
+  public func apply(_ page: ZonePage) async throws {
+    begin()
+    defer { isBusy = false }
+    pages.append(page)
+    try await hook(page)
+    records[page.zone, default: ZoneRecords()].apply(page)
+    losses[page.zone] = nil
+  }
+
+  public func remove(_ zone: ZoneID, _ why: ZoneLoss) async throws {
+    begin()
+    defer { isBusy = false }
+    records[zone] = nil
+    losses[zone] = why
+  }
+
+  public func apply(_ page: NotificationPage) async throws {
+    begin()
+    defer { isBusy = false }
+    notificationPages.append(page)
+  }
+
+  public func accountChanged(from: String?, to: String?) async throws {
+    begin()
+    defer { isBusy = false }
+    accounts.append("\(from ?? "-") > \(to ?? "-")")
+    (records, losses, notificationPages) = ([:], [:], [])
+  }
+
+  private func begin() {
+    precondition(!isBusy, "the client calls a sink's methods one at a time")
+    isBusy = true
+  }
+}
