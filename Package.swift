@@ -175,8 +175,13 @@ let roomTests: [Target] = [
     "RelayCommandsTests",
     ["RelayCommands", "RelayCore", "RelayWire", "RelayEngine", "RelayPush", "RelayCurl"]),
   .tests(
-    "EndToEndTests", ["RelayCurl", "RelayWire", "RelayStore", "RelayEngine", "RelayCore"],
-    products: [crypto, jwt], exclude: ["Fixtures"]),
+    "EndToEndTests",
+    [
+      "RelayCurl", "RelayWire", "RelayStore", "RelayEngine", "RelayCore", "ZoneRelayClient",
+      "ZoneRelayTesting",
+    ],
+    products: nio + [crypto, jwt, .product(name: "NIOHTTP1", package: "swift-nio")],
+    exclude: ["Fixtures"]),
   .tests("TidyTests", [], exclude: ["Words.txt"]),
 ]
 

@@ -69,7 +69,7 @@ extension ZoneRelayClient {
 
   /// The relay answers a poll after 55 s at most.
   private static func poll(_ url: URL) -> RelayRequest {
-    RelayRequest(method: "GET", url: url, timeout: .seconds(75))
+    RelayRequest(method: "GET", url: url, timeout: .seconds(75), isHeld: true)
   }
 
   private func readStream(

@@ -1,5 +1,9 @@
 internal import Foundation
 
+#if canImport(FoundationNetworking)
+  internal import FoundationNetworking
+#endif
+
 extension ZoneRelayClient {
   /// Sends one question and reads its answer. Waits before it, if an earlier request failed.
   ///
@@ -70,8 +74,13 @@ extension ZoneRelayClient {
             "Authorization": "Bearer \(token.text)", "Content-Type": "application/json",
           ], body: body))
     } catch {
-      throw fail(.unreachable, "\(path): \(error)")
+      throw fail(.unreachable, "\(path): \(Self.reason(error))")
     }
+  }
+
+  /// The error of a URL session prints all of its request; its own sentence is enough.
+  private static func reason(_ error: any Error) -> String {
+    error is URLError ? error.localizedDescription : "\(error)"
   }
 
   /// Notes a failure, so that the next request waits.

@@ -63,7 +63,7 @@ import Testing
     #expect(try await Self.ask(daemon.web, try Self.token(records, id: "a")) == 401)
     #expect(
       try await Self.ask(
-        daemon.web, UserToken.make(user: "_abc", secret: workplace.userSecret)) == 401)
+        daemon.web, UserJWT.make(user: "_abc", secret: workplace.userSecret)) == 401)
     #expect(try await Self.report(daemon.web, signedBy: records) == 202)
     #expect(try await Self.report(daemon.web, signedBy: account) == 401)
     // Keys in files change with a reload.

@@ -15,7 +15,7 @@ import Testing
 
     func ask(_ path: String, _ body: [String: Any]) async throws -> Web.Answer {
       try await daemon.web.post(
-        path, body, token: UserToken.make(user: user, secret: daemon.workplace.userSecret))
+        path, body, token: UserJWT.make(user: user, secret: daemon.workplace.userSecret))
     }
 
     func database(_ body: [String: Any]) async throws -> Web.Answer {

@@ -23,7 +23,7 @@ import Testing
     let (workplace, _) = try await Workplace.withStandin(environment: "origins: [\"\(Self.app)\"]")
     defer { workplace.remove() }
     let daemon = try await RunningDaemon.start(in: workplace)
-    let token = UserToken.make(user: "_abc", secret: workplace.userSecret)
+    let token = UserJWT.make(user: "_abc", secret: workplace.userSecret)
     let preflight = try await Self.ask(daemon, "OPTIONS", from: Self.app)
     #expect(preflight.status == 204)
     #expect(preflight.header("access-control-allow-origin") == Self.app)

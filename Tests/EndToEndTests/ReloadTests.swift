@@ -144,7 +144,7 @@ import Testing
     #expect(isThere)
     let created = try await web.post(
       "/device/1/\(Self.other)/production/tokens/create", ["apnsEnvironment": "production"],
-      token: UserToken.make(user: "_abc", secret: workplace.userSecret, audience: Self.other))
+      token: UserJWT.make(user: "_abc", secret: workplace.userSecret, audience: Self.other))
     let url = try #require(created.json["webcourierURL"].string)
     let path = String(url.dropFirst(web.base.count))
     let accept = [(name: "Accept", value: "text/event-stream")]

@@ -75,7 +75,7 @@ import Testing
     let values = [
       "HOOKS": fixtures.appendingPathComponent("schemathesis_hooks.py").path,
       "CONTAINER": Workplace.container, "PRODUCER_KEY": workplace.producerKey,
-      "USER_TOKEN": UserToken.make(user: "_abc", secret: workplace.userSecret),
+      "USER_TOKEN": UserJWT.make(user: "_abc", secret: workplace.userSecret),
     ]
     for (name, value) in values {
       text = text.replacingOccurrences(of: "${\(name)}", with: value)

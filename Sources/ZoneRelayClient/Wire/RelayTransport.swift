@@ -9,16 +9,19 @@ public struct RelayRequest: Hashable, Sendable {
   public var body: Data?
   /// The longest time until the whole answer is there.
   public var timeout: Duration
+  /// Whether the relay may hold the request for a minute before it answers, as the courier does.
+  public var isHeld: Bool
 
   public init(
     method: String, url: URL, headers: [String: String] = [:], body: Data? = nil,
-    timeout: Duration = .seconds(30)
+    timeout: Duration = .seconds(30), isHeld: Bool = false
   ) {
     self.method = method
     self.url = url
     self.headers = headers
     self.body = body
     self.timeout = timeout
+    self.isHeld = isHeld
   }
 }
 

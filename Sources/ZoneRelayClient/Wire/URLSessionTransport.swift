@@ -25,9 +25,15 @@ public final class URLSessionTransport: RelayTransport {
   deinit { session.finishTasksAndInvalidate() }
 
   public func send(_ request: RelayRequest) async throws -> RelayAnswer {
-    let outgoing = Self.outgoing(request)
-    return try await withCheckedThrowingContinuation { continuation in
-      session.dataTask(with: outgoing) { body, response, error in
+    #if canImport(FoundationNetworking)
+      if request.isHeld { try await warm(request.url) }
+    #endif
+    return try await perform(Self.outgoing(request))
+  }
+
+  private func perform(_ request: URLRequest) async throws -> RelayAnswer {
+    try await withCheckedThrowingContinuation { continuation in
+      session.dataTask(with: request) { body, response, error in
         guard let response = response as? HTTPURLResponse, error == nil else {
           continuation.resume(throwing: error ?? URLError(.badServerResponse))
           return
@@ -49,6 +55,25 @@ public final class URLSessionTransport: RelayTransport {
     outgoing.httpBody = request.body
     outgoing.timeoutInterval = Double(request.timeout.components.seconds)
     for (name, value) in request.headers { outgoing.setValue(value, forHTTPHeaderField: name) }
+    #if canImport(FoundationNetworking)
+      // On Linux, URLSession may send a request again on a new connection, after the old one has
+      // died. It then leaves out the body, and keeps a core busy until the timeout. So a request
+      // with a body never uses an old connection.
+      if request.body != nil { outgoing.setValue("close", forHTTPHeaderField: "Connection") }
+    #endif
     return outgoing
   }
+
+  #if canImport(FoundationNetworking)
+    /// On Linux, URLSession keeps a core busy while it waits for the first answer on a new
+    /// connection. A short request before the held one leaves a connection that is not new.
+    private func warm(_ url: URL) async throws {
+      guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return }
+      (parts.path, parts.query) = ("/", nil)
+      guard let root = parts.url else { return }
+      var request = URLRequest(url: root)
+      request.httpMethod = "HEAD"
+      _ = try await perform(request)
+    }
+  #endif
 }

@@ -27,6 +27,11 @@ struct SavedSubscription {
     }
     self.kind = kind
     zone = ZoneID(json["zoneID"], of: user)
+    guard kind != .zone || zone?.name != "_defaultZone" else {
+      throw Answer(
+        status: 400, code: "BAD_REQUEST",
+        reason: "AppDefaultZone does not support sync semantics")
+    }
     recordType = query?["recordType"] as? String ?? json["recordType"] as? String
     firesOn = Set(json["firesOn"] as? [String] ?? ["create", "update", "delete"])
   }

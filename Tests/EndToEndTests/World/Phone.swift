@@ -23,7 +23,7 @@ struct Phone {
     self.web = web
     self.user = user
     self.pushToken = pushToken
-    userToken = UserToken.make(user: user, secret: workplace.userSecret)
+    userToken = UserJWT.make(user: user, secret: workplace.userSecret)
     client = UUID().uuidString.lowercased()
   }
 

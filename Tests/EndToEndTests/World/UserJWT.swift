@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 
 /// A user's JWT, HS256, made by hand so that the daemon's own code does not check itself.
-enum UserToken {
+enum UserJWT {
   static func make(
     user: String, secret: String, audience: String = Workplace.container,
     expiresIn: TimeInterval = 3_600
