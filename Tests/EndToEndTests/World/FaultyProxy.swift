@@ -130,8 +130,8 @@ private final class ProxyHandler: ChannelInboundHandler {
         channel.write(HTTPServerResponsePart.head(response), promise: nil)
         channel.write(
           HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(bytes: answer.body))), promise: nil)
-        let sent = channel.writeAndFlush(HTTPServerResponsePart.end(nil))
-        if !head.isKeepAlive { sent.whenComplete { _ in channel.close(promise: nil) } }
+        channel.writeAndFlush(HTTPServerResponsePart.end(nil), promise: nil)
+        if !head.isKeepAlive { channel.close(promise: nil) }
       }
     }
   }
