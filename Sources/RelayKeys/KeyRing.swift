@@ -17,7 +17,7 @@ package struct KeyRing: TokenKeys, IdentityKeys, PushKeys {
   package let hasMadeOwn: Bool
   private let file: KeyFile
   private let keys: [UInt32: SymmetricKey]
-  /// HMAC with the identity key, prepared once because every event needs a code.
+  /// HMAC with the identity key, prepared once because the ids of every event are computed with it.
   private let identity: HMAC<SHA256>
 
   /// Reads the keys, and writes a draft of a new key if the store has no key. `keepOwn` makes the

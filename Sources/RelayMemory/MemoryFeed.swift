@@ -4,7 +4,7 @@ package import RelayCore
 package struct MemoryFeed: Sendable {
   package var state = FeedState()
   package var rows: [Subject: MemoryRow] = [:]
-  /// True from a clearing until a trim finds that everything cleared is removed.
+  /// True from the moment that the feed is cleared until a trim finds no cleared entry.
   var isClearing = false
   /// Subjects of unread notifications, by the notification id that a read mark names.
   private var unread: [Identifier: Set<Subject>] = [:]

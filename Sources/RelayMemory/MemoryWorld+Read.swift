@@ -16,7 +16,7 @@ extension MemoryWorld {
     return FeedCursor(era: eras(of: key).of(top.ordinal)?.id ?? 0, position: top)
   }
 
-  /// A feed's entries that are newer than the last clearing of the feed.
+  /// A feed's entries that are not cleared.
   package func visible(in key: FeedKey) -> [Entry] {
     guard let feed = feeds[key] else { return [] }
     return feed.rows.values.map(\.entry).filter { $0.life.position > feed.state.cleared }

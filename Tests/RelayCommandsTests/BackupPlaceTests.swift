@@ -46,8 +46,8 @@ import Testing
     #expect(!files.fileExists(atPath: world.path("gone")))
   }
 
-  /// A backup ignores other problems of the file, because the operator need not have the daemon's
-  /// secrets at hand.
+  /// `backup` needs only the store's directory. It ignores all other problems of the configuration,
+  /// because the operator who runs it may not have the daemon's secret files.
   @Test func `a backup reads the store's directory from the configuration`() async throws {
     let world = try SettingsWorld()
     defer { world.remove() }

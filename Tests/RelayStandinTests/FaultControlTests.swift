@@ -39,7 +39,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: socket))
   }
 
-  /// The socket does not listen yet, so nobody could connect before the file had its mode.
+  /// The file has mode 0600 before the socket listens, so at no time can another user connect.
   @Test func `the control socket's file is its owner's from its creation on`() throws {
     let directory = StandinWorld.temporaryDirectory()
     defer { StandinWorld.removeDirectory(directory) }

@@ -23,8 +23,8 @@ import Testing
     #expect(seen.count > 2_000)
   }
 
-  /// Each listed word is part of a name. An unused word in the list would allow a new name that
-  /// nobody has checked.
+  /// Each listed word is part of a name. An unused word in the list would allow a new name without
+  /// a check.
   @Test func `the word list contains no unused words`() throws {
     var seen: Set<String> = []
     for file in try SourceTree.swift("Sources") {

@@ -48,8 +48,9 @@ extension Lane {
       .max { $0.position < $1.position }
   }
 
-  /// Whether a hot change gives the lane a new slot. A lane that waits keeps its slot. A lane that
-  /// could not be woken at its slot gets no slot at the end of the smear.
+  /// Whether a hot change gives the lane a new slot. The change gives none while the lane's slot is
+  /// still to come, or while an earlier hot change is untold: a lane that missed its slot does not
+  /// move to the end of the smear with each further change.
   package func needsSlot(at now: Instant) -> Bool {
     if case .retired = state { return false }
     return slot <= now && !pending.subjects.contains { $0.isHot && $0.isFresh }

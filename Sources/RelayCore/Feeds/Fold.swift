@@ -3,8 +3,7 @@ package enum Fold {
   /// The entry that results when `delta` is folded into `entry`.
   ///
   /// - Parameters:
-  ///   - entry: `nil` if the feed holds no entry of the subject, or only an entry from before
-  ///     *cleared*.
+  ///   - entry: `nil` if the feed holds no entry of the subject, or only a cleared entry.
   ///   - floor: the feed's floor before this fold.
   /// - Returns: the entry to keep. Folding the same delta into the result changes nothing: a delta
   ///   at or below the entry's position is ignored.

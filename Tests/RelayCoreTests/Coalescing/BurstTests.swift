@@ -191,7 +191,7 @@ import Testing
     #expect(minutes(rig) == [300.5 / 60])
   }
 
-  /// Bursts are not durable: after a restart the even gap holds.
+  /// Bursts are not durable, so the first wake after a restart waits for the even gap.
   @Test func `the even gap holds after a restart`() {
     var rig = rig()
     burst(12, every: 30, &rig)

@@ -56,8 +56,8 @@ import Testing
     #expect(commit.next(at: now + .seconds(1))?.map(\.ordinal) == [Ordinal(1)])
   }
 
-  /// The journal holds a message once, however many targets it has. The message counts once, its
-  /// targets stay together, and each target is stepped by itself.
+  /// The journal holds a message once, however many targets it has. The message counts once, one
+  /// commit holds all its targets, and each target steps the message as a fact of its own.
   @Test func `a message to many targets counts once`() {
     let text = String(repeating: "x", count: 1_000_000)
     var commit = GroupCommit(

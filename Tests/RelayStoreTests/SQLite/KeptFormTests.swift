@@ -59,7 +59,7 @@ import Testing
     func add(_ name: String, _ value: Any) {
       var text = ""
       dump(value, to: &text)
-      // The order of a set's members is another in each process.
+      // Each process lists the members of a set in a different order.
       lines.append("# \(name)")
       lines += text.components(separatedBy: "\n").sorted()
     }

@@ -23,7 +23,7 @@ import Testing
       }
     }
 
-    /// The numbers of the next `count` reads that have begun.
+    /// Waits until `count` further reads have begun, and returns their numbers.
     func begun(_ count: Int) async -> Set<Int> {
       var numbers: Set<Int> = []
       for await number in begun {
