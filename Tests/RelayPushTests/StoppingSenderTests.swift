@@ -60,7 +60,7 @@ import Testing
       sender.send(.sample(number: 2)) { verdicts.put(0, $0) }
       try await Self.until { peer.record.requests == 2 }
       sender.send(.sample(number: 3)) { verdicts.put(1, $0) }
-      try await Self.until { sender.status.engine.waiting == 1 }
+      try await Self.until { sender.status.waiting == 1 }
     }
     #expect(await verdicts.all().map(Self.blame) == [.attempt, .recalled])
     #expect(peer.record.requests == 2)

@@ -2,6 +2,7 @@ package import Logging
 package import NIOCore
 package import RelayCore
 package import RelayEngine
+import Synchronization
 
 /// Apple's push service behind one route: one topic, one environment, one credential.
 package final class APNsSender: PushSender {
@@ -13,7 +14,8 @@ package final class APNsSender: PushSender {
   private let other: OtherEnvironment?
   private let logger: Logger
   private let now: @Sendable () -> Instant
-  private let counters = SenderCounters()
+  /// How many answers the relay did not recognise.
+  private let unknownAnswers = Atomic(0)
 
   /// - Parameters:
   ///   - credential: shared by all routes of the same key; nil exactly if the settings name a
@@ -59,9 +61,11 @@ package final class APNsSender: PushSender {
     }
   }
 
-  package var health: SenderHealth { status.health }
+  package var health: SenderHealth {
+    SenderHealth(status, unknownAnswers: unknownAnswers.load(ordering: .relaxed))
+  }
 
-  package var status: PushStatus { counters.status(engine.status) }
+  package var status: EngineStatus { engine.status }
 
   private struct Attempt: Sendable {
     let push: Push
@@ -87,7 +91,7 @@ package final class APNsSender: PushSender {
       bearer = try credential?.bearer(at: now())
     } catch {
       let reason = Verdict.Reason("the provider token cannot be signed: \(error)")
-      settle(attempt, .later(after: nil, .route, reason))
+      attempt.answer(.later(after: nil, .route, reason))
       return
     }
     let request = APNsRequest.make(attempt.push, topic: topic, bearer: bearer?.text)
@@ -95,12 +99,11 @@ package final class APNsSender: PushSender {
     engine.send(request, attempt.handover, until: attempt.deadline) { [self] outcome in
       switch outcome {
       case .failed(let failure):
-        settle(
-          attempt,
+        attempt.answer(
           attempt.isElsewhere ? APNsVerdicts.elsewhere(failure.verdict) : failure.verdict)
       case .answered(let response) where response.status == 200:
         heard(nil, by: attempt)
-        settle(attempt, attempt.first == nil ? .delivered : .deliveredElsewhere)
+        attempt.answer(attempt.first == nil ? .delivered : .deliveredElsewhere)
       case .answered(let response):
         refused(attempt, response, bearer, engine)
       }
@@ -122,7 +125,7 @@ package final class APNsSender: PushSender {
       }
     case .reconnect: engine.replace(response.link)
     case .keep: if let bearer { credential?.tooSoon(bearer, at: now()) }
-    case .unknown: counters.unknown()
+    case .unknown: unknownAnswers.add(1, ordering: .relaxed)
     case .delivered, .gone, .stranger, .rejected, .tooLarge, .attempt, .device, .route: break
     }
     let refusal = Refusal(treatment: treatment, answer: answer)
@@ -132,7 +135,7 @@ package final class APNsSender: PushSender {
     if let second = second(after: attempt, refusal) {
       self.attempt(second)
     } else {
-      settle(attempt, verdict(attempt, refusal))
+      attempt.answer(verdict(attempt, refusal))
     }
   }
 
@@ -173,10 +176,5 @@ package final class APNsSender: PushSender {
     logger.warning(
       "the other environment refuses our credential",
       metadata: ["topic": "\(topic)", "error": "\(word)"])
-  }
-
-  private func settle(_ attempt: Attempt, _ verdict: Verdict) {
-    counters.settled(verdict)
-    attempt.answer(verdict)
   }
 }

@@ -1,3 +1,5 @@
+import RelayEngine
+
 /// What a push engine has done and is doing. Counters count since its creation.
 package struct EngineStatus: Hashable, Sendable {
   /// Connections that take requests now.
@@ -25,4 +27,17 @@ package struct EngineStatus: Hashable, Sendable {
   package var lastError: String?
 
   package init() {}
+}
+
+extension SenderHealth {
+  /// - Parameter unknownAnswers: the answers that the sender did not know.
+  init(_ engine: EngineStatus, unknownAnswers: Int) {
+    self.init()
+    connections = engine.connections
+    waiting = engine.waiting
+    opened = Int64(engine.opened)
+    resent = Int64(engine.resent)
+    unanswered = Int64(engine.timeouts + engine.resets + engine.lost)
+    self.unknownAnswers = Int64(unknownAnswers)
+  }
 }

@@ -2,6 +2,7 @@ package import Logging
 package import NIOCore
 package import RelayCore
 package import RelayEngine
+import Synchronization
 
 /// Firebase Cloud Messaging behind one route: one environment, one project, one service account.
 package final class FCMSender: PushSender {
@@ -11,7 +12,8 @@ package final class FCMSender: PushSender {
   private let engine: PushEngine
   private let web: WebEngine
   private let now: @Sendable () -> Instant
-  private let counters = SenderCounters()
+  /// How many answers the relay did not recognise.
+  private let unknownAnswers = Atomic(0)
 
   /// - Parameter now: the relay's clock; assertions and deadlines use it.
   package init(
@@ -41,9 +43,11 @@ package final class FCMSender: PushSender {
     }
   }
 
-  package var health: SenderHealth { status.health }
+  package var health: SenderHealth {
+    SenderHealth(status, unknownAnswers: unknownAnswers.load(ordering: .relaxed))
+  }
 
-  package var status: PushStatus { counters.status(engine.status) }
+  package var status: EngineStatus { engine.status }
 
   private struct Attempt: Sendable {
     let push: Push
@@ -59,7 +63,7 @@ package final class FCMSender: PushSender {
       switch result {
       case .success(let token): send(attempt, token)
       case .failure(let failure):
-        settle(attempt, FCMVerdicts.verdict(withoutToken: failure))
+        attempt.answer(FCMVerdicts.verdict(withoutToken: failure))
       }
     }
   }
@@ -70,7 +74,7 @@ package final class FCMSender: PushSender {
     engine.send(request, attempt.handover, until: attempt.deadline) { [self] outcome in
       switch outcome {
       case .failed(let failure):
-        settle(attempt, failure.verdict)
+        attempt.answer(failure.verdict)
       case .answered(let response):
         answered(attempt, FCMVerdicts.Answer(response), token)
       }
@@ -89,14 +93,9 @@ package final class FCMSender: PushSender {
         renewed.isRenewed = true
         return self.attempt(renewed)
       }
-    case .unknown: counters.unknown()
+    case .unknown: unknownAnswers.add(1, ordering: .relaxed)
     case .delivered, .gone, .rejected, .attempt, .device, .pace, .route: break
     }
-    settle(attempt, FCMVerdicts.verdict(treatment, answer))
-  }
-
-  private func settle(_ attempt: Attempt, _ verdict: Verdict) {
-    counters.settled(verdict)
-    attempt.answer(verdict)
+    attempt.answer(FCMVerdicts.verdict(treatment, answer))
   }
 }

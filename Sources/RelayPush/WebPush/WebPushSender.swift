@@ -8,7 +8,9 @@ package final class WebPushSender: PushSender {
   private let credential: WebPushCredential
   private let engine: WebEngine
   private let now: @Sendable () -> Instant
-  private let counts = Mutex(WebPushStatus())
+  /// How many requests ended without an answer, and how many answers the relay did not recognise.
+  private let unanswered = Atomic(0)
+  private let unknownAnswers = Atomic(0)
 
   /// - Parameter now: the relay's clock; tokens and deadlines use it.
   package init(
@@ -33,7 +35,7 @@ package final class WebPushSender: PushSender {
         push, credential: credential, trustRoots: settings.trustRoots,
         reach: settings.allowPrivateAddresses ? .anywhere : .internet, at: now())
     } answer: { [self] outcome in
-      answer(settle(outcome))
+      answer(verdict(outcome))
     }
   }
 
@@ -41,48 +43,21 @@ package final class WebPushSender: PushSender {
 
   package var health: SenderHealth {
     var health = SenderHealth()
-    let status = status
-    health.unanswered = Int64(status.unanswered)
-    health.unknownAnswers = Int64(status.unknownAnswers)
+    health.unanswered = Int64(unanswered.load(ordering: .relaxed))
+    health.unknownAnswers = Int64(unknownAnswers.load(ordering: .relaxed))
     return health
   }
 
-  package var status: WebPushStatus { counts.withLock { $0 } }
-
-  private func settle(_ outcome: WebOutcome) -> Verdict {
-    let verdict: Verdict
-    var (isUnknown, isAnswered) = (false, true)
+  private func verdict(_ outcome: WebOutcome) -> Verdict {
     switch outcome {
     case .failed(let failure):
-      verdict = WebPushVerdicts.verdict(failure)
-      isAnswered = false
+      unanswered.add(1, ordering: .relaxed)
+      return WebPushVerdicts.verdict(failure)
     case .answered(let answer):
-      verdict = WebPushVerdicts.verdict(answer)
-      isUnknown = WebPushVerdicts.treatment(status: answer.status) == .unknown
-    }
-    counts.withLock { counts in
-      if isUnknown { counts.unknownAnswers += 1 }
-      if !isAnswered { counts.unanswered += 1 }
-      switch verdict {
-      case .delivered, .deliveredElsewhere: counts.delivered += 1
-      case .gone: break
-      case .later(_, _, let reason), .rejected(let reason), .tooLarge(let reason):
-        counts.lastError = reason.text
+      if WebPushVerdicts.treatment(status: answer.status) == .unknown {
+        unknownAnswers.add(1, ordering: .relaxed)
       }
+      return WebPushVerdicts.verdict(answer)
     }
-    return verdict
   }
-}
-
-/// What a Web Push route has done. Counters count since start.
-package struct WebPushStatus: Hashable, Sendable {
-  /// Pushes that a push service accepted. The device may not have received them.
-  package var delivered = 0
-  /// Answers that the relay does not recognise. The relay tries each of these pushes again later.
-  package var unknownAnswers = 0
-  /// Requests that ended without an answer.
-  package var unanswered = 0
-  /// The last failure of a push; a dead subscription is no failure. `nil` means that there was
-  /// none.
-  package var lastError: String?
 }

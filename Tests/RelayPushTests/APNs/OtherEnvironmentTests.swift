@@ -209,7 +209,7 @@ import Testing
   {
     try await Self.run(streamsAtHome: 1) { world in
       async let busy = world.sender.send(Self.push(1, "mute", said: .development))
-      while world.sender.status.engine.inFlight == 0 { await Task.yield() }
+      while world.sender.status.inFlight == 0 { await Task.yield() }
       let handover = Handover()
       let push = Self.push(2, "development-1", said: .production)
       async let verdict = withCheckedContinuation { continuation in
@@ -217,7 +217,7 @@ import Testing
       }
       // The other environment has refused the push, which now waits for the own environment's only
       // stream.
-      while world.sender.status.engine.waiting == 0 { await Task.yield() }
+      while world.sender.status.waiting == 0 { await Task.yield() }
       let seen = try world.statuses(2)
       #expect(seen == [[], [400]])
       #expect(handover.takeBack { Issue.record("nothing of it was leaving") })

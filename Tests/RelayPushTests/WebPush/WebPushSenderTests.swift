@@ -23,7 +23,7 @@ import Testing
       #expect(
         await world.send(world.push("mute"))
           == .later(after: nil, .device, .init("no answer in time")))
-      #expect(world.sender.status.delivered == 2)
+      #expect(world.sender.health.unanswered == 1)
       let lines = try world.lines()
       #expect(lines.map(\.path).prefix(2) == ["/push/one", "/push/two"])
       #expect(lines.map { $0.headers["urgency"] }.prefix(2) == ["normal", "high"])
