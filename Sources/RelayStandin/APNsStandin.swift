@@ -11,7 +11,6 @@ import NIOSSL
 package struct APNsStandin: Sendable {
   /// The port that the stand-in listens on.
   package let port: Int
-  private let listener: any Channel
   private let open: OpenChannels
   private let board: FaultBoard
   private let control: FaultControl?
@@ -32,27 +31,14 @@ package struct APNsStandin: Sendable {
     let apns = FakeAPNs(
       settings, key: key, clientAuthority: clientAuthority, log: log, board: board)
     let open = OpenChannels()
-    let bootstrap = ServerBootstrap(group: loop)
-      .serverChannelOption(.backlog, value: 256)
-      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-      .childChannelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture {
-          try Self.serve(channel, tls: tls, apns: apns, open: open, board: board)
-        }
+    port = try await open.listen(host: settings.host, port: settings.port, on: loop) { channel in
+      channel.eventLoop.makeCompletedFuture {
+        try Self.serve(channel, tls: tls, apns: apns, open: open, board: board)
       }
-    do {
-      listener = try await bootstrap.bind(host: settings.host, port: settings.port).get()
-    } catch {
-      throw StandinError(
-        code: .listen, message: "cannot listen on \(settings.host):\(settings.port): \(error)",
-        remedy: "choose a free port, or stop who holds it")
     }
-    open.listen(on: listener)
     self.open = open
     self.board = board
     control = try await FaultControl.open(settings.control, board: board, loop: loop)
-    port = listener.localAddress?.port ?? settings.port
   }
 
   /// Replaces the current faults by `faults`. When the call returns, they apply to all connections.
@@ -61,24 +47,7 @@ package struct APNsStandin: Sendable {
   /// Serves until the task is cancelled, then closes every connection.
   ///
   /// - Throws: ``StandinError`` if the log of requests can no longer be written.
-  package func run() async throws(StandinError) {
-    await withTaskCancellationHandler {
-      // An error of the listener is ignored: the listener is closed either way.
-      _ = try? await listener.closeFuture.get()
-    } onCancel: {
-      listener.close(promise: nil)
-    }
-    await control?.close()
-    for channel in open.all {
-      // An error here means that the client has already closed the connection.
-      _ = try? await channel.close(mode: .all).get()
-    }
-    if let failure = open.failure {
-      throw StandinError(
-        code: .files, message: "a request could not be put on record: \(failure)",
-        remedy: "make room for the log of requests, and start again")
-    }
-  }
+  package func run() async throws(StandinError) { try await open.serve(with: control) }
 
   static func tls(
     _ files: StandinFiles, protocols: [String] = ["h2"], asksForCertificate: Bool = false

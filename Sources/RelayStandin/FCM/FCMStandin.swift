@@ -36,9 +36,6 @@ package struct FCMStandin: Sendable {
   /// - Throws: ``StandinError`` if the log of requests can no longer be written.
   package func run() async throws(StandinError) { try await server.run() }
 
-  /// Replaces the current faults by `faults`.
-  package func set(_ faults: Faults) async throws { try await server.set(faults) }
-
   /// Invalidates all access tokens given out so far.
   package func forgetTokens() { provider.forgetTokens() }
 }

@@ -9,9 +9,7 @@ import NIOSSL
 /// is answered.
 struct FakeHTTPServer: Sendable {
   let port: Int
-  private let listener: any Channel
   private let open: OpenChannels
-  private let board: FaultBoard
   private let control: FaultControl?
 
   /// - Parameter control: the path of a Unix socket where faults are changed; nil means no socket.
@@ -24,65 +22,32 @@ struct FakeHTTPServer: Sendable {
     // All connections share one event loop, so requests are judged and logged in one order.
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let board = FaultBoard(loop: loop)
-    let bootstrap = ServerBootstrap(group: loop)
-      .serverChannelOption(.backlog, value: 256)
-      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-      .childChannelInitializer { channel in
-        open.insert(channel)
-        let gate = NIOLoopBound(Gate(board.faults), eventLoop: channel.eventLoop)
-        board.tell(channel) { gate.value.heard($0) }
-        return channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandlers(
-            gate.value, NIOSSLServerHandler(context: tls))
-        }.flatMap {
-          // With both protocols the stream's handler receives HTTP/1.1 messages.
-          channel.configureCommonHTTPServerPipeline { stream in
-            stream.eventLoop.makeCompletedFuture {
-              try stream.pipeline.syncOperations.addHandler(
-                FakeHTTPStream(provider: provider, log: log, board: board, gate: gate.value) {
-                  open.fail($0)
-                })
-            }
+    self.port = try await open.listen(host: host, port: port, on: loop) { channel in
+      open.insert(channel)
+      let gate = NIOLoopBound(Gate(board.faults), eventLoop: channel.eventLoop)
+      board.tell(channel) { gate.value.heard($0) }
+      return channel.eventLoop.makeCompletedFuture {
+        try channel.pipeline.syncOperations.addHandlers(
+          gate.value, NIOSSLServerHandler(context: tls))
+      }.flatMap {
+        // With both protocols the stream's handler receives HTTP/1.1 messages.
+        channel.configureCommonHTTPServerPipeline { stream in
+          stream.eventLoop.makeCompletedFuture {
+            try stream.pipeline.syncOperations.addHandler(
+              FakeHTTPStream(provider: provider, log: log, board: board, gate: gate.value) {
+                open.fail($0)
+              })
           }
         }
       }
-    do {
-      listener = try await bootstrap.bind(host: host, port: port).get()
-    } catch {
-      throw StandinError(
-        code: .listen, message: "cannot listen on \(host):\(port): \(error)",
-        remedy: "choose a free port, or stop who holds it")
     }
-    open.listen(on: listener)
     self.open = open
-    self.board = board
     self.control = try await FaultControl.open(
       control, board: board, loop: loop, lacks: ["goaway", "streams"])
-    self.port = listener.localAddress?.port ?? port
   }
-
-  func set(_ faults: Faults) async throws { try await board.set(faults) }
 
   /// Serves until the task is cancelled, then closes every connection.
   ///
   /// - Throws: ``StandinError`` if the log of requests can no longer be written.
-  func run() async throws(StandinError) {
-    await withTaskCancellationHandler {
-      // An error of the listener is ignored: the listener is closed either way.
-      _ = try? await listener.closeFuture.get()
-    } onCancel: {
-      listener.close(promise: nil)
-    }
-    await control?.close()
-    for closing in open.all.map({ $0.close(mode: .all) }) {
-      // An error here means that the client has already closed the connection.
-      _ = try? await closing.get()
-    }
-    if let failure = open.failure {
-      throw StandinError(
-        code: .files, message: "a request could not be put on record: \(failure)",
-        remedy: "make room for the log of requests, and start again")
-    }
-  }
+  func run() async throws(StandinError) { try await open.serve(with: control) }
 }

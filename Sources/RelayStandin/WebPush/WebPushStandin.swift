@@ -29,9 +29,6 @@ package struct WebPushStandin: Sendable {
   ///
   /// - Throws: ``StandinError`` if the log of requests can no longer be written.
   package func run() async throws(StandinError) { try await server.run() }
-
-  /// Replaces the current faults by `faults`.
-  package func set(_ faults: Faults) async throws { try await server.set(faults) }
 }
 
 /// The rules of a push service. The path of a subscription's endpoint is `/push/` and a name. A
