@@ -3,13 +3,7 @@ import OrderedCollections
 /// How many lanes are in each state, for `status`. The cost of a census does not grow with the
 /// number of devices; only lanes that wait in a smear are visited one by one.
 package struct Census: Hashable, Sendable {
-  package var idle = 0
-  package var gathering = 0
-  package var due = 0
-  package var inFlight = 0
-  package var resting = 0
-  package var watching = 0
-  package var retired = 0
+  package var lanes = Lanes()
   package var fanOuts = 0
   /// Zones, the default ones included, of which a producer's numbers have been missing for too
   /// long.
@@ -27,6 +21,18 @@ package struct Census: Hashable, Sendable {
   package var hurried: Int64 = 0
 
   package init() {}
+
+  package struct Lanes: Hashable, Sendable {
+    package var idle = 0
+    package var gathering = 0
+    package var due = 0
+    package var inFlight = 0
+    package var resting = 0
+    package var watching = 0
+    package var retired = 0
+
+    package init() {}
+  }
 }
 
 extension Relay {
@@ -40,13 +46,13 @@ extension Relay {
 extension Partition {
   mutating func count(into census: inout Census, at now: Instant) {
     let counts = devices.counts
-    census.idle += counts.count(.idle)
-    census.gathering += counts.count(.gathering)
-    census.due += counts.count(.due)
-    census.inFlight += counts.count(.inFlight)
-    census.resting += counts.count(.resting)
-    census.watching += counts.count(.watching)
-    census.retired += counts.count(.retired)
+    census.lanes.idle += counts.count(.idle)
+    census.lanes.gathering += counts.count(.gathering)
+    census.lanes.due += counts.count(.due)
+    census.lanes.inFlight += counts.count(.inFlight)
+    census.lanes.resting += counts.count(.resting)
+    census.lanes.watching += counts.count(.watching)
+    census.lanes.retired += counts.count(.retired)
     census.devices += counts.all
     census.smeared += waiting(at: now)
     census.oldestPending = Self.earlier(census.oldestPending, devices.counts.oldestFresh())

@@ -111,13 +111,7 @@ extension Coordinator {
       health.routes.append(item)
     }
     let census = census(at: now)
-    health.lanes.idle = census.idle
-    health.lanes.gathering = census.gathering
-    health.lanes.due = census.due
-    health.lanes.inFlight = census.inFlight
-    health.lanes.resting = census.resting
-    health.lanes.watching = census.watching
-    health.lanes.retired = census.retired
+    health.lanes = census.lanes
     if census.isRestoreProven {
       health.reasons.append(
         "a client's token names a history this store never had: it was restored from a copy; "

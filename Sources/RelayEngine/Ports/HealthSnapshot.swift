@@ -45,17 +45,7 @@ package struct HealthSnapshot: Hashable, Sendable {
   }
 
   package typealias Changes = Counters.Changes
-
-  package struct Lanes: Hashable, Sendable {
-    package var idle = 0
-    package var gathering = 0
-    package var due = 0
-    package var inFlight = 0
-    package var resting = 0
-    package var watching = 0
-    package var retired = 0
-    package init() {}
-  }
+  package typealias Lanes = Census.Lanes
 
   package struct Route: Hashable, Sendable {
     package var key: RouteKey

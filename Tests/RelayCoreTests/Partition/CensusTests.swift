@@ -115,7 +115,8 @@ import Testing
     let users = users(16, inHomeOf: Sample.owner, true)
     var limits = Limits()
     limits.devicesPerUser = count
-    rig.partition = Partition(id: rig.partition.id, limits: limits, policy: WakePolicy())
+    rig.partition = Partition(
+      PartitionTables(id: rig.partition.id), limits: limits, policy: WakePolicy())
     for index in 0..<count {
       rig.register(UInt64(index + 1), of: users[index % users.count])
     }
@@ -127,8 +128,10 @@ import Testing
 
 extension Census {
   fileprivate var parts: [Int64] {
-    [idle, gathering, due, inFlight, resting, watching, retired, devices, smeared].map(Int64.init)
-      + [oldestPending?.milliseconds ?? -1]
+    [
+      lanes.idle, lanes.gathering, lanes.due, lanes.inFlight, lanes.resting, lanes.watching,
+      lanes.retired, devices, smeared,
+    ].map(Int64.init) + [oldestPending?.milliseconds ?? -1]
   }
 }
 
@@ -138,13 +141,13 @@ extension Partition {
     var census = Census()
     let lanes = devices.indices.map { devices[$0].lane }
     func count(_ stage: Lane.Stage) -> Int { lanes.count { $0.state.stage == stage } }
-    census.idle = count(.idle)
-    census.gathering = count(.gathering)
-    census.due = count(.due)
-    census.inFlight = count(.inFlight)
-    census.resting = count(.resting)
-    census.watching = count(.watching)
-    census.retired = count(.retired)
+    census.lanes.idle = count(.idle)
+    census.lanes.gathering = count(.gathering)
+    census.lanes.due = count(.due)
+    census.lanes.inFlight = count(.inFlight)
+    census.lanes.resting = count(.resting)
+    census.lanes.watching = count(.watching)
+    census.lanes.retired = count(.retired)
     census.devices = lanes.count
     census.smeared = lanes.count { $0.pending.isFresh && !$0.hasNews(at: now) }
     census.oldestPending = lanes.compactMap(\.freshSince).min()
