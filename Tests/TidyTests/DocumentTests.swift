@@ -18,7 +18,7 @@ import Testing
   /// The keys that the code names in its calls of `Section`.
   private static func keys() throws -> Set<String> {
     let call = try Regex(
-      #"\.(?:value|required|list|section|optionalSection|sections)\(\s*"([A-Za-z]+)""#)
+      #"\.(?:value|read|required|list|section|optionalSection|sections)\(\s*"([A-Za-z]+)""#)
     var keys: Set<String> = ["development", "production"]
     for file in try SourceTree.swift("Sources/RelayCommands/Settings") {
       for match in file.lines.joined(separator: "\n").matches(of: call) {

@@ -44,8 +44,6 @@ final class Section {
 
   func key(_ name: String) -> String { place.isEmpty ? name : "\(place).\(name)" }
 
-  var names: [String] { entries.map(\.key) }
-
   /// The node of a key; nil if it is absent or empty. The key counts as known from now on.
   func node(_ name: String) -> Node? {
     asked.append(name)
@@ -118,6 +116,11 @@ final class Section {
     if let value = value(name, kind) { return value }
     if !isGiven(name) { diagnostics.note(key(name), kind.show(standard), .standard) }
     return standard
+  }
+
+  /// A key whose default is the value that `setting` has already.
+  func read<Value>(_ name: String, _ kind: ValueParser<Value>, into setting: inout Value) {
+    setting = value(name, kind, default: setting)
   }
 
   /// A key that may be absent. Nil if it is absent or wrong; a wrong value is reported.

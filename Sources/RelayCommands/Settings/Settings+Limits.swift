@@ -9,28 +9,19 @@ extension Settings {
   }
 
   private mutating func readRequestLimits(_ section: Section) {
-    requests.eventsPerRequest = section.value(
-      "eventsPerRequest", .count(1...10_000), default: requests.eventsPerRequest)
-    requests.eventBytes = section.value(
-      "eventBytes", .size(1_024...(64 << 20)), default: requests.eventBytes)
-    requests.valuesPerRecord = section.value(
-      "valuesPerRecord", .count(1...10_000_000), default: requests.valuesPerRecord)
-    requests.requestBodyBytes = section.value(
-      "requestBodyBytes", .size(1_024...(64 << 20)), default: requests.requestBodyBytes)
-    requests.requestBodyBytesInFlight = section.value(
+    section.read("eventsPerRequest", .count(1...10_000), into: &requests.eventsPerRequest)
+    section.read("eventBytes", .size(1_024...(64 << 20)), into: &requests.eventBytes)
+    section.read("valuesPerRecord", .count(1...10_000_000), into: &requests.valuesPerRecord)
+    section.read("requestBodyBytes", .size(1_024...(64 << 20)), into: &requests.requestBodyBytes)
+    section.read(
       "requestBodyBytesInFlight", .size(1_024...(64 << 30)),
-      default: requests.requestBodyBytesInFlight)
-    requests.connections = section.value(
-      "connections", .count(1...1_000_000), default: requests.connections)
+      into: &requests.requestBodyBytesInFlight)
+    section.read("connections", .count(1...1_000_000), into: &requests.connections)
     readCallerLimits(section)
-    requests.inboxChanges = section.value(
-      "inboxChanges", .count(1...10_000_000), default: requests.inboxChanges)
-    requests.inboxBytes = section.value(
-      "inboxBytes", .size(1_024...(64 << 30)), default: requests.inboxBytes)
-    requests.waitingReaders = section.value(
-      "waitingReaders", .count(1...1_000_000), default: requests.waitingReaders)
-    requests.answerWithin = section.value(
-      "answerWithin", .span(.seconds(1)...(.minutes(5))), default: requests.answerWithin)
+    section.read("inboxChanges", .count(1...10_000_000), into: &requests.inboxChanges)
+    section.read("inboxBytes", .size(1_024...(64 << 30)), into: &requests.inboxBytes)
+    section.read("waitingReaders", .count(1...1_000_000), into: &requests.waitingReaders)
+    section.read("answerWithin", .span(.seconds(1)...(.minutes(5))), into: &requests.answerWithin)
     if requests.inboxChanges < requests.eventsPerRequest {
       section.report(
         "inboxChanges",
@@ -50,13 +41,12 @@ extension Settings {
   }
 
   private mutating func readCallerLimits(_ section: Section) {
-    requests.connectionsPerAddress = section.value(
-      "connectionsPerAddress", .count(1...1_000_000), default: requests.connectionsPerAddress)
-    requests.writesPerMinute = section.value(
-      "writesPerMinute", .count(1...10_000_000), default: requests.writesPerMinute)
-    requests.failedAuthenticationsPerMinute = section.value(
+    section.read(
+      "connectionsPerAddress", .count(1...1_000_000), into: &requests.connectionsPerAddress)
+    section.read("writesPerMinute", .count(1...10_000_000), into: &requests.writesPerMinute)
+    section.read(
       "failedAuthenticationsPerMinute", .count(1...100_000),
-      default: requests.failedAuthenticationsPerMinute)
+      into: &requests.failedAuthenticationsPerMinute)
   }
 
   private mutating func readCoreLimits(_ section: Section) {
@@ -64,64 +54,42 @@ extension Settings {
     // One change may fire all of a user's subscriptions. Each notification gets a position of its
     // own, and one fact has 65,536 positions.
     let perFact = ValueParser.count(1...65_536)
-    limits.subscriptionsPerUser = section.value(
-      "subscriptionsPerUser", perFact, default: limits.subscriptionsPerUser)
-    limits.subscriptionBytesPerUser = section.value(
-      "subscriptionBytesPerUser", .size(1_024...(1 << 30)),
-      default: limits.subscriptionBytesPerUser)
-    limits.devicesPerUser = section.value("devicesPerUser", many, default: limits.devicesPerUser)
-    limits.retiredFor = section.value(
-      "retiredFor", .span(.hours(1)...(.days(3_650))), default: limits.retiredFor)
-    limits.participantsPerZone = section.value(
-      "participantsPerZone", many, default: limits.participantsPerZone)
-    limits.zonesPerUser = section.value("zonesPerUser", many, default: limits.zonesPerUser)
-    limits.recordsPerZone = section.value("recordsPerZone", many, default: limits.recordsPerZone)
+    section.read("subscriptionsPerUser", perFact, into: &limits.subscriptionsPerUser)
+    section.read(
+      "subscriptionBytesPerUser", .size(1_024...(1 << 30)), into: &limits.subscriptionBytesPerUser)
+    section.read("devicesPerUser", many, into: &limits.devicesPerUser)
+    section.read("retiredFor", .span(.hours(1)...(.days(3_650))), into: &limits.retiredFor)
+    section.read("participantsPerZone", many, into: &limits.participantsPerZone)
+    section.read("zonesPerUser", many, into: &limits.zonesPerUser)
+    section.read("recordsPerZone", many, into: &limits.recordsPerZone)
     // One request may mark all of a user's notifications as read.
-    limits.notificationsPerUser = section.value(
-      "notificationsPerUser", perFact, default: limits.notificationsPerUser)
+    section.read("notificationsPerUser", perFact, into: &limits.notificationsPerUser)
     // One request may set up to 200 read marks.
-    limits.readMarksPerUser = section.value(
-      "readMarksPerUser", .count(200...10_000_000), default: limits.readMarksPerUser)
-    limits.pageEntries = section.value("pageEntries", .count(1...200), default: limits.pageEntries)
-    limits.payloadBytes = section.value(
-      "payloadBytes", .size(1_024...4_096), default: limits.payloadBytes)
-    limits.valueBytesPerNotification = section.value(
-      "valueBytesPerNotification", .size(1...4_096), default: limits.valueBytesPerNotification)
-    limits.zonesPending = section.value(
-      "zonesPending", .count(1...1_024), default: limits.zonesPending)
-    limits.alertsPending = section.value(
-      "alertsPending", .count(1...1_024), default: limits.alertsPending)
-    limits.fanOuts = section.value("fanOuts", .count(1...10_000), default: limits.fanOuts)
-    limits.forwardedMessages = section.value(
-      "forwardedMessages", many, default: limits.forwardedMessages)
-    limits.forwardedBytes = section.value(
-      "forwardedBytes", .size(1_024...(64 << 30)), default: limits.forwardedBytes)
-    limits.fanOutSlice = section.value(
-      "fanOutSlice", .count(1...100_000), default: limits.fanOutSlice)
-    limits.rememberedIDs = section.value(
-      "rememberedIDs", .count(1...1_000_000_000), default: limits.rememberedIDs)
-    limits.rememberedFor = section.value(
-      "rememberedFor", .span(.seconds(1)...(.days(30))), default: limits.rememberedFor)
+    section.read("readMarksPerUser", .count(200...10_000_000), into: &limits.readMarksPerUser)
+    section.read("pageEntries", .count(1...200), into: &limits.pageEntries)
+    section.read("payloadBytes", .size(1_024...4_096), into: &limits.payloadBytes)
+    section.read(
+      "valueBytesPerNotification", .size(1...4_096), into: &limits.valueBytesPerNotification)
+    section.read("zonesPending", .count(1...1_024), into: &limits.zonesPending)
+    section.read("alertsPending", .count(1...1_024), into: &limits.alertsPending)
+    section.read("fanOuts", .count(1...10_000), into: &limits.fanOuts)
+    section.read("forwardedMessages", many, into: &limits.forwardedMessages)
+    section.read("forwardedBytes", .size(1_024...(64 << 30)), into: &limits.forwardedBytes)
+    section.read("fanOutSlice", .count(1...100_000), into: &limits.fanOutSlice)
+    section.read("rememberedIDs", .count(1...1_000_000_000), into: &limits.rememberedIDs)
+    section.read("rememberedFor", .span(.seconds(1)...(.days(30))), into: &limits.rememberedFor)
     // The maximum equals a sender's queue: a sender returns pushes beyond it unsent.
-    limits.inFlightPerRoute = section.value(
-      "inFlightPerRoute", .count(1...4_096), default: limits.inFlightPerRoute)
-    limits.courierConnections = section.value(
-      "courierConnections", .count(1...1_000_000), default: limits.courierConnections)
-    limits.feedbackItems = section.value(
-      "feedbackItems", .count(1...10_000_000), default: limits.feedbackItems)
+    section.read("inFlightPerRoute", .count(1...4_096), into: &limits.inFlightPerRoute)
+    section.read("courierConnections", .count(1...1_000_000), into: &limits.courierConnections)
+    section.read("feedbackItems", .count(1...10_000_000), into: &limits.feedbackItems)
     readNumberLimits(section)
   }
 
   private mutating func readNumberLimits(_ section: Section) {
-    limits.gapAfter = section.value(
-      "gapAfter", .span(.seconds(1)...(.days(1))), default: limits.gapAfter)
-    limits.missingPerZone = section.value(
-      "missingPerZone", .count(1...1_000_000), default: limits.missingPerZone)
-    limits.missingFor = section.value(
-      "missingFor", .span(.seconds(1)...(.days(30))), default: limits.missingFor)
-    limits.settledPerZone = section.value(
-      "settledPerZone", .count(1...1_000_000), default: limits.settledPerZone)
-    limits.sourcesPerZone = section.value(
-      "sourcesPerZone", .count(1...10_000), default: limits.sourcesPerZone)
+    section.read("gapAfter", .span(.seconds(1)...(.days(1))), into: &limits.gapAfter)
+    section.read("missingPerZone", .count(1...1_000_000), into: &limits.missingPerZone)
+    section.read("missingFor", .span(.seconds(1)...(.days(30))), into: &limits.missingFor)
+    section.read("settledPerZone", .count(1...1_000_000), into: &limits.settledPerZone)
+    section.read("sourcesPerZone", .count(1...10_000), into: &limits.sourcesPerZone)
   }
 }

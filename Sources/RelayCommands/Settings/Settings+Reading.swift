@@ -13,20 +13,20 @@ extension Settings {
     readWakes(root)
     let kept = root.section("retention")
     let age = ValueParser.span(.seconds(1)...Span.days(3_650))
-    retention.notifications = kept.value("notifications", age, default: retention.notifications)
-    retention.tombstones = kept.value("tombstones", age, default: retention.tombstones)
-    retention.feedback = kept.value("feedback", age, default: retention.feedback)
+    kept.read("notifications", age, into: &retention.notifications)
+    kept.read("tombstones", age, into: &retention.tombstones)
+    kept.read("feedback", age, into: &retention.feedback)
     readLimits(root.section("limits"))
     let logging = root.section("log")
-    log.level = logging.value("level", .choice, default: log.level)
-    log.format = logging.value("format", .choice, default: log.format)
+    logging.read("level", .choice, into: &log.level)
+    logging.read("format", .choice, into: &log.format)
     apps = Self.apps(root)
     checkListeners(operators)
   }
 
   private static func server(_ section: Section) -> Server {
     var server = Server()
-    server.listen = section.value("listen", .address, default: server.listen)
+    section.read("listen", .address, into: &server.listen)
     server.publicURL = section.value("publicURL", .url(schemes: ["https", "http"]))
     server.tokenKeys = section.list("tokenKeys", section.tokenKey) ?? []
     server.tls = section.optionalSection("tls")?.certificateFiles()
@@ -46,7 +46,7 @@ extension Settings {
 
   private static func control(_ section: Section) -> Control {
     var control = Control()
-    control.socket = section.value("socket", section.socketPath, default: control.socket)
+    section.read("socket", section.socketPath, into: &control.socket)
     control.metrics = section.value("metrics", .address)
     return control
   }
@@ -54,7 +54,7 @@ extension Settings {
   private static func store(_ section: Section) -> Store {
     var store = Store()
     _ = section.value("engine", section.engine, default: "sqlite")
-    store.directory = section.value("directory", section.directoryPath, default: store.directory)
+    section.read("directory", section.directoryPath, into: &store.directory)
     return store
   }
 

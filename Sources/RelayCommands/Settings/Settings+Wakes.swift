@@ -20,8 +20,8 @@ extension Settings {
   mutating func readWakes(_ root: Section) {
     let gathering = root.section("coalescing")
     let window = ValueParser.span(.zero...(.minutes(10)))
-    wake.window = gathering.value("window", window, default: wake.window)
-    wake.windowMax = gathering.value("windowMax", window, default: wake.windowMax)
+    gathering.read("window", window, into: &wake.window)
+    gathering.read("windowMax", window, into: &wake.windowMax)
     if wake.windowMax < wake.window {
       gathering.report(
         "windowMax",
@@ -62,7 +62,7 @@ extension Settings {
   /// Reads the reserved share of the budget, which must leave at least one wake for subscriptions
   /// that are not urgent.
   private mutating func readReserved(_ background: Section) {
-    wake.reserved = background.value("reserved", .count(0...999_999), default: wake.reserved)
+    background.read("reserved", .count(0...999_999), into: &wake.reserved)
     guard wake.reserved > 0 else { return }
     if wake.mode == .off {
       return background.report(
@@ -102,11 +102,9 @@ extension Settings {
   }
 
   private mutating func readSmearing(_ section: Section) {
-    wake.smearing.rate = section.value("rate", .rate, default: wake.smearing.rate)
-    wake.smearing.above = section.value(
-      "above", .count(1...1_000_000), default: wake.smearing.above)
-    wake.smearing.longest = section.value(
-      "longest", .span(.seconds(1)...(.hours(24))), default: wake.smearing.longest)
+    section.read("rate", .rate, into: &wake.smearing.rate)
+    section.read("above", .count(1...1_000_000), into: &wake.smearing.above)
+    section.read("longest", .span(.seconds(1)...(.hours(24))), into: &wake.smearing.longest)
     if wake.smearing.longest < wake.windowMax {
       section.report(
         "longest",
@@ -118,22 +116,18 @@ extension Settings {
 
   private mutating func readAttempts(_ section: Section) {
     let pause = ValueParser.span(Span(milliseconds: 10)...(.hours(24)))
-    wake.deadline = section.value(
-      "deadline", .span(.seconds(1)...(.days(30))), default: wake.deadline)
+    section.read("deadline", .span(.seconds(1)...(.days(30))), into: &wake.deadline)
     attemptTimeout = section.value(
       "attemptTimeout", .span(Span(milliseconds: 100)...(.minutes(5))),
       default: min(attemptTimeout, wake.deadline))
-    wake.retryFirst = section.value("retryFirst", pause, default: wake.retryFirst)
-    wake.retryMax = section.value("retryMax", pause, default: wake.retryMax)
-    wake.probe = section.value("probe", pause, default: wake.probe)
-    wake.pruning.quarantine = section.value(
-      "quarantine", .span(.seconds(1)...wake.pruning.quarantineMax),
-      default: wake.pruning.quarantine)
-    wake.courierGrace = section.value(
-      "courierGrace", .span(.zero...(.minutes(10))), default: wake.courierGrace)
+    section.read("retryFirst", pause, into: &wake.retryFirst)
+    section.read("retryMax", pause, into: &wake.retryMax)
+    section.read("probe", pause, into: &wake.probe)
+    section.read(
+      "quarantine", .span(.seconds(1)...wake.pruning.quarantineMax), into: &wake.pruning.quarantine)
+    section.read("courierGrace", .span(.zero...(.minutes(10))), into: &wake.courierGrace)
     readLadder(section)
-    wake.silentAfter = section.value(
-      "silentAfter", .span(.seconds(1)...(.days(365))), default: wake.silentAfter)
+    section.read("silentAfter", .span(.seconds(1)...(.days(365))), into: &wake.silentAfter)
     if wake.retryMax < wake.retryFirst {
       section.report(
         "retryMax",
