@@ -1,17 +1,15 @@
-/// Random numbers from a seed (SplitMix64): a simulation's only source of chance, so the seed
-/// determines its history.
+import RelayCore
+
+/// Random numbers from a seed: a simulation's only source of chance, so the seed determines its
+/// history.
 package struct SeededRandom: RandomNumberGenerator, Sendable {
-  fileprivate var state: UInt64
+  fileprivate var random: SplitMix64
 
-  package init(seed: UInt64) { state = seed &* 0x2545_f491_4f6c_dd1d &+ 0x9e37_79b9_7f4a_7c15 }
-
-  package mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var word = state
-    word = (word ^ word >> 30) &* 0xbf58_476d_1ce4_e5b9
-    word = (word ^ word >> 27) &* 0x94d0_49bb_1331_11eb
-    return word ^ word >> 31
+  package init(seed: UInt64) {
+    random = SplitMix64(seed: seed &* 0x2545_f491_4f6c_dd1d &+ 0x9e37_79b9_7f4a_7c15)
   }
+
+  package mutating func next() -> UInt64 { random.next() }
 
   /// A number from 0 to `bound` - 1; fast, and uniform enough for a simulation.
   mutating func below(_ bound: Int) -> Int { Int(next() >> 33) % bound }
@@ -24,5 +22,5 @@ package struct SeededRandom: RandomNumberGenerator, Sendable {
 
 extension SeededRandom {
   /// The generator's state, as a part of a run's digest. Reading it draws no number.
-  var peek: UInt64 { state }
+  var peek: UInt64 { random.state }
 }

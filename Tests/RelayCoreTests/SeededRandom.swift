@@ -1,18 +1,9 @@
-/// Random numbers from a seed (SplitMix64): the same in every run, so that a failure can be
-/// repeated.
-struct SeededRandom: RandomNumberGenerator {
-  private var state: UInt64
+import RelayCore
 
-  init(seed: UInt64) { state = seed }
+/// The same numbers in every run, so that a failure can be repeated.
+typealias SeededRandom = SplitMix64
 
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var word = state
-    word = (word ^ word >> 30) &* 0xbf58_476d_1ce4_e5b9
-    word = (word ^ word >> 27) &* 0x94d0_49bb_1331_11eb
-    return word ^ word >> 31
-  }
-
+extension SplitMix64 {
   mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
   mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
   mutating func pick<Element>(_ items: [Element]) -> Element { items[below(items.count)] }

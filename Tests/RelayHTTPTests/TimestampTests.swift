@@ -34,7 +34,7 @@ import Testing
     format.locale = Locale(identifier: "en_US_POSIX")
     format.timeZone = TimeZone(identifier: "GMT")
     format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-    var random = SplitMix(state: 9110)
+    var random = SplitMix64(seed: 9110)
     for _ in 0..<500 {
       let seconds = Int64.random(in: 0..<5_000_000_000, using: &random)
       #expect(

@@ -1,19 +1,9 @@
 import RelayCore
 
-/// Random values from a seed (SplitMix64), so that a failing seed fails on every machine.
-struct SeededRandom: RandomNumberGenerator {
-  private var state: UInt64
+/// Random values from a seed, so that a failing seed fails on every machine.
+typealias SeededRandom = SplitMix64
 
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var word = state
-    word = (word ^ word >> 30) &* 0xbf58_476d_1ce4_e5b9
-    word = (word ^ word >> 27) &* 0x94d0_49bb_1331_11eb
-    return word ^ word >> 31
-  }
-
+extension SplitMix64 {
   mutating func number(_ range: Range<Int>) -> Int { Int.random(in: range, using: &self) }
   mutating func flag() -> Bool { Bool.random(using: &self) }
   mutating func pick<Value>(_ values: [Value]) -> Value { values[number(0..<values.count)] }

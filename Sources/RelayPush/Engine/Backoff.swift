@@ -6,12 +6,13 @@ package import RelayCore
 package struct Backoff: Sendable {
   private let first: Span
   private let max: Span
-  private var state: UInt64
+  private var random: SplitMix64
 
+  /// - Parameter seed: the caller gives it, so a transcript can be repeated.
   package init(first: Span, max: Span, seed: UInt64) {
     self.first = first
     self.max = max
-    state = seed
+    random = SplitMix64(seed: seed)
   }
 
   /// Returns zero if `failures` is 0. Otherwise returns a random time between half and the whole of
@@ -21,15 +22,6 @@ package struct Backoff: Sendable {
     let doublings = Swift.min(failures - 1, 30)
     let whole = Swift.min(first * (Int64(1) << Int64(doublings)), max)
     let half = whole.milliseconds / 2
-    return Span(milliseconds: whole.milliseconds - half + Int64(draw() % UInt64(half + 1)))
-  }
-
-  /// SplitMix64. The caller gives the seed, so a transcript can be repeated.
-  private mutating func draw() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ (mixed >> 31)
+    return Span(milliseconds: whole.milliseconds - half + Int64(random.next() % UInt64(half + 1)))
   }
 }

@@ -11,12 +11,12 @@ struct MatchScene {
   let subscriptions: Int
   private(set) var partition: Partition
   private var ordinal: UInt64
-  private var draw: SplitMix
+  private var draw: SplitMix64
 
   init(subscriptions: Int, seed: UInt64) {
     self.subscriptions = subscriptions
     ordinal = UInt64(subscriptions) + 1
-    draw = SplitMix(state: seed)
+    draw = SplitMix64(seed: seed)
     let home = PartitionID.home(of: ZoneID.publicDefault.owner, in: Self.scope)
     var tables = PartitionTables(id: home, cursor: Ordinal(ordinal))
     tables.subscriptions = (0..<subscriptions).map { number in
@@ -86,18 +86,5 @@ struct MatchScene {
     let cut = partition.cut()
     _ = partition.folded(at: Instant(milliseconds: 0))
     return cut.feeds.reduce(0) { $0 + $1.deltas.count }
-  }
-}
-
-/// Seeded random numbers, the same in every run.
-struct SplitMix {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var word = state
-    word = (word ^ word >> 30) &* 0xbf58_476d_1ce4_e5b9
-    word = (word ^ word >> 27) &* 0x94d0_49bb_1331_11eb
-    return word ^ word >> 31
   }
 }

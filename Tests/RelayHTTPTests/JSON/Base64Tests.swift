@@ -1,10 +1,11 @@
 import Foundation
+import RelayCore
 import RelayWire
 import Testing
 
 @Suite struct Base64Tests {
   @Test func `base64 texts equal Foundation's and decode to the same bytes`() {
-    var random = SplitMix(state: 64)
+    var random = SplitMix64(seed: 64)
     for count in 0..<200 {
       let bytes = (0..<count % 50).map { _ in UInt8.random(in: 0...255, using: &random) }
       #expect(Base64.text(bytes) == Data(bytes).base64EncodedString())

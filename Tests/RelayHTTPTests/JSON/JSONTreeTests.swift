@@ -1,4 +1,5 @@
 import Foundation
+import RelayCore
 import RelayWire
 import Testing
 
@@ -101,7 +102,7 @@ import Testing
 
   /// Random values written by Foundation are read by the relay's parser, and the other way round.
   @Test func `random values survive a round trip between Foundation and the relay`() throws {
-    var random = SplitMix(state: 0x5eed)
+    var random = SplitMix64(seed: 0x5eed)
     for _ in 0..<400 {
       let value = Self.value(depth: 0, &random)
       let data = try JSONSerialization.data(withJSONObject: [value], options: .fragmentsAllowed)
@@ -117,7 +118,7 @@ import Testing
   /// Good texts with a byte changed, removed or inserted never cause a trap. Foundation accepts
   /// every text that the relay's parser accepts.
   @Test func `damaged texts never trap, and only valid JSON is accepted`() throws {
-    var random = SplitMix(state: 0xbad)
+    var random = SplitMix64(seed: 0xbad)
     for round in 0..<4_000 {
       var bytes = Array(Self.good[round % Self.good.count].utf8)
       let place = Int.random(in: 0...bytes.count, using: &random)
@@ -187,7 +188,7 @@ extension JSONTreeTests {
     }
   }
 
-  static func value(depth: Int, _ random: inout SplitMix) -> Any {
+  static func value(depth: Int, _ random: inout SplitMix64) -> Any {
     switch Int.random(in: 0..<(depth < 4 ? 7 : 5), using: &random) {
     case 0: return NSNull()
     case 1: return Bool.random(using: &random)
@@ -206,23 +207,10 @@ extension JSONTreeTests {
     }
   }
 
-  private static func text(_ random: inout SplitMix) -> String {
+  private static func text(_ random: inout SplitMix64) -> String {
     let alphabet = Array("ab \"\\/\n\t\u{1}\u{7f}é漢😀\u{2028}")
     return String(
       (0..<Int.random(in: 0..<8, using: &random)).map { _ in alphabet.randomElement(using: &random)!
       })
-  }
-}
-
-/// A small generator with a seed, so that a failing run can be repeated.
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var word = state
-    word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
-    return word ^ (word >> 31)
   }
 }

@@ -47,7 +47,7 @@ import Testing
 
   /// Compares `Attempts` with a sorted array over 20,000 random operations.
   @Test func `random operations give the same results as on a sorted list`() {
-    var random = SplitMix(state: 7)
+    var random = SplitMix64(seed: 7)
     var attempts = Attempts<Int>()
     var model: [(id: AttemptID, deadline: Int64, value: Int)] = []
     for value in 0..<20_000 {
@@ -71,17 +71,5 @@ import Testing
       #expect(attempts.count == model.count)
       #expect(attempts.nextDeadline == model.first.map { at($0.deadline) })
     }
-  }
-}
-
-struct SplitMix {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ (mixed >> 31)
   }
 }

@@ -1,3 +1,4 @@
+import RelayCore
 import Testing
 
 @testable import RelayPush
@@ -80,7 +81,7 @@ import Testing
 
   /// Each request comes out exactly once, in whatever order places are taken and freed.
   @Test func `no request is lost, and no host takes more than its places`() {
-    var random = SplitMix(state: 7)
+    var random = SplitMix64(seed: 7)
     var lines = Self.lines(places: 3, unproven: 5)
     var waiting: [String: [Int]] = [:]
     var active: [String: Int] = [:]
