@@ -121,7 +121,7 @@ extension Partition {
         let serial = Position(step.ordinal, index: offset)
         answers.append(save(subscription, serial, of: user, &effects))
       case .delete(let id):
-        answers.append(delete(id, request.database, of: user, step, &effects))
+        answers.append(delete(id, request.database, of: user, &effects))
       }
     }
     releaseIfUnused(user)
@@ -162,8 +162,7 @@ extension Partition {
   }
 
   private mutating func delete(
-    _ id: SubscriptionID, _ database: Database, of user: Int, _ step: Step,
-    _ effects: inout [Effect]
+    _ id: SubscriptionID, _ database: Database, of user: Int, _ effects: inout [Effect]
   ) -> SubscriptionAnswer {
     guard let held = index.find(id, database, of: user) else {
       return .refused(id, .unknownSubscription)

@@ -93,7 +93,7 @@ package final class Engine: RelayService, Sendable {
       uniqueKeysWithValues: PartitionID.all.map { ($0, dependencies.random()) })
     guard let leases = try await claim(eras) else { return }
     try await withThrowingTaskGroup(of: Void.self) { group in
-      let replay = try await Recovery(store: store, logger: logger).run(
+      let replay = try await Recovery(store: store).run(
         leases, settings: settings)
       let coordinator = Coordinator(
         replay, settings: settings, routes: Set(dependencies.senders.keys),

@@ -1,11 +1,9 @@
-import Logging
 import RelayCore
 
 /// Reads the store's tables and replays the journal's tail, before READY. The coordinator then
 /// continues where the journal ends.
 struct Recovery {
   let store: any Store
-  let logger: Logger
 
   private static let readAtOnce = 4_096
 

@@ -21,11 +21,6 @@ package struct Coverage: Sendable {
     .pushWithoutSender: "every route of a world has a sender",
   ]
 
-  /// Branches that no seed reached and that have no entry in `reasons`.
-  package var missing: [String] {
-    Branch.allCases.filter { seeds[$0] == nil && Self.reasons[$0] == nil }.map { "\($0)" }
-  }
-
   /// A printed summary: the branches with the number of seeds that reached them, and the others.
   package var lines: [String] {
     let all = Branch.allCases

@@ -2,7 +2,6 @@ import RelayCore
 
 /// The contents of a payload, as a client reads the payload.
 struct PushText {
-  var wake: UInt32 = 0
   var zones: [ZoneRef] = []
   /// The zones that must not be fetched before `notBefore` (in seconds since 1970).
   var waiting: [ZoneRef] = []
@@ -24,9 +23,8 @@ struct PushText {
   init?(_ payload: [UInt8]) {
     var reader = PushReader(bytes: payload)
     guard let root = reader.value(), reader.isAtEnd, let zr = root["zr"], let ck = root["ck"],
-      let aps = root["aps"], let wake = zr["w"]?.number
+      let aps = root["aps"], zr["w"]?.number != nil
     else { return nil }
-    self.wake = UInt32(wake)
     for item in zr["z"]?.items ?? [] {
       guard let parts = Optional(item.items), (3...4).contains(parts.count),
         let name = parts[0].text, let owner = parts[1].text, let number = parts[2].number,

@@ -28,7 +28,7 @@ extension StatusReport: Readable {
     lines += Self.twoRows(ledger.columns)
     lines += ["", "lanes"]
     lines += Self.twoRows(lanes.columns)
-    return lines + routeLines(paint) + webhookLines()
+    return lines + routeLines() + webhookLines()
   }
 
   /// A row of names and a row of their counts.
@@ -36,7 +36,7 @@ extension StatusReport: Readable {
     TextTable.lines([columns.map(\.name), columns.map { "\($0.count)" }]).map { "  \($0)" }
   }
 
-  private func routeLines(_ paint: Paint) -> [String] {
+  private func routeLines() -> [String] {
     guard !routes.isEmpty else { return ["", "no routes: no push leaves"] }
     let heading = [
       "  CONTAINER", "ENVIRONMENT", "TRANSPORT", "TOPIC", "CIRCUIT", "IN FLIGHT", "SENT",

@@ -115,35 +115,6 @@ package struct Delta: Hashable, Sendable {
     rest.last = mutation.after(rest.last)
     self.rest = rest
   }
-
-  /// One delta for `earlier` followed by `later`.
-  package static func combine(_ earlier: Delta, _ later: Delta) -> Delta {
-    var sum = earlier
-    sum.add(later.opening)
-    guard let tail = later.rest else { return sum }
-    // `add` drops `later.opening` if it deletes a subject that is deleted in `sum`. The subject is
-    // then deleted all the same, and this is the state in which `tail` begins.
-    sum.append(tail)
-    return sum
-  }
-
-  private mutating func append(_ tail: Rest) {
-    guard let own = rest else {
-      rest = tail
-      return
-    }
-    var joined = tail
-    joined.last = tail.last.after(own.last)
-    if let rebirth = tail.rebirth {
-      joined.rebirth = Rebirth(died: rebirth.died ?? own.last.position, reborn: rebirth.reborn)
-    } else {
-      joined.rebirth = own.rebirth
-    }
-    if tail.foreign == nil {
-      joined.foreign = tail.last.device == own.last.device ? own.foreign : own.last.position
-    }
-    rest = joined
-  }
 }
 
 extension FeedMutation {

@@ -8,8 +8,6 @@ struct ZoneGrants: Sendable {
   private(set) var partitions: OrderedDictionary<PartitionID, Int> = [:]
   var lastRevocation = Position.zero
 
-  var isEmpty: Bool { participants.isEmpty && lastRevocation == .zero }
-
   mutating func activate(_ user: UserID, in partition: PartitionID) {
     participants.insert(user)
     partitions[partition, default: 0] += 1

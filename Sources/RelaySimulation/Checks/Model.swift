@@ -23,7 +23,6 @@ struct Model {
   struct Logged {
     var notification: Identifier
     var isPresent: Bool
-    var position: Ordinal
     var isRead = false
   }
 
@@ -215,7 +214,7 @@ struct Model {
       if held.subscription.firesOnce { spend(held, of: user) }
       if !isPresent, let known, !known.isPresent { continue }
       notifications[user, default: [:]][subject] = Logged(
-        notification: change.notification, isPresent: isPresent, position: row.ordinal)
+        notification: change.notification, isPresent: isPresent)
     }
   }
 

@@ -87,7 +87,7 @@ struct SeasonObserver {
 
   /// Records that Apple took a push. The push covers every change that was stepped before the push
   /// was made.
-  mutating func taken(_ push: PushTaken, _ phone: Int, at now: Instant) {
+  mutating func taken(_ push: PushTaken, _ phone: Int) {
     guard !push.text.zones.isEmpty || push.text.isMore else { return }
     for index in states[phone].expected.indices
     where states[phone].expected[index].ordinal <= push.stepped {

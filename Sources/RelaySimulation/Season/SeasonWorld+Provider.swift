@@ -50,7 +50,7 @@ extension SeasonWorld {
   func taken(_ push: PushTaken) {
     guard let index = byClient[push.attempt.device.client] else { return }
     figures.pushes += 1
-    observer.taken(push, index, at: now)
+    observer.taken(push, index)
     let token = push.attempt.address.token.reduce(UInt16(0)) { $0 << 8 | UInt16($1) }
     guard phones[index].token == token else {
       figures.dropped += 1

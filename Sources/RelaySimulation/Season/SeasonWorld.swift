@@ -181,7 +181,7 @@ final class SeasonWorld {
     store.claim(era: UInt64(life) << 32 | 1)
     let route = RouteKey(scope: World.scope, transport: .apns, topic: World.topic(of: 0))
     daemon = SimulatedDaemon(
-      life: life, store: store, settings: settings, routes: [route], at: moment)
+      store: store, settings: settings, routes: [route], at: moment)
     // All installed apps register again, before the changes that came while the daemon was down.
     for index in phones.indices where phones[index].isInstalled && step > 0 { register(index) }
     for stream in late { take(change(stream)) }

@@ -4,6 +4,5 @@ import RelayCore
 struct Operation {
   var facts: [Fact]
   var client: Int?
-  var tries = 0
   var isAnswered = false
 }

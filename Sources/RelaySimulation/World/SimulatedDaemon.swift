@@ -3,7 +3,6 @@ import RelayCore
 /// One life of the daemon: the shipped coordinator and the state of its shell. A crash loses all of
 /// this state. The shell decides nothing.
 final class SimulatedDaemon {
-  let life: Int
   /// Requests for the next turn.
   private var requests: [Coordinator.Input] = []
   private var events: [Coordinator.Input] = []
@@ -45,10 +44,9 @@ final class SimulatedDaemon {
   ///   - forgetsTime: whether the start reads no durable time; for a mutant.
   ///   - isUnbounded: whether the inbox has no bounds; for a mutant.
   init(
-    life: Int, store: SimulatedStore, settings: RelaySettings, routes: Set<RouteKey>,
+    store: SimulatedStore, settings: RelaySettings, routes: Set<RouteKey>,
     at moment: Coordinator.Moment, forgetsTime: Bool = false, isUnbounded: Bool = false
   ) {
-    self.life = life
     admission = Admission(
       bounds: isUnbounded
         ? Admission.Room(facts: .max, bytes: .max)

@@ -38,7 +38,7 @@ extension World {
     var settings = plan.settings
     if mutant == .commitsEverything { settings.work.commit = WorkBounds.Commit() }
     let daemon = SimulatedDaemon(
-      life: life, store: store, settings: settings, routes: World.routes, at: moment,
+      store: store, settings: settings, routes: World.routes, at: moment,
       forgetsTime: mutant == .believesClocks, isUnbounded: mutant == .neverRefuses)
     self.daemon = daemon
     (providers.waiting, providers.recalled) = ([], [])

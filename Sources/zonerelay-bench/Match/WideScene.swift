@@ -3,11 +3,9 @@ import RelayCore
 /// An index whose subscriptions all match one change: half have a filter, half have none.
 struct WideScene {
   private var index = SubscriptionIndex()
-  private let count: Int
   private let change = MatchScene.change(1, by: MatchScene.author(1))
 
   init(subscriptions count: Int) {
-    self.count = count
     for number in 0..<count { save(number) }
   }
 
