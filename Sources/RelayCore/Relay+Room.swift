@@ -151,16 +151,6 @@ extension Relay {
   ///
   /// A need above the bound is taken while nothing else is on its way, so that no request is
   /// refused for ever.
-  ///
-  /// - Parameter reserved: the need of accepted facts that are not stepped yet.
-  package func refusal(of need: ForwardNeed, besides reserved: ForwardNeed) -> NoRoom? {
-    guard need.messages > 0 else { return nil }
-    var taken = outbox.need
-    taken += reserved
-    taken.bytes += fanOutBytes
-    return refusal(of: need, beside: taken)
-  }
-
   private func refusal(of need: ForwardNeed, beside taken: ForwardNeed) -> NoRoom? {
     if taken.messages > 0, taken.messages + need.messages > limits.forwardedMessages {
       return .forwards

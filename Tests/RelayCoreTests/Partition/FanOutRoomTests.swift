@@ -90,18 +90,18 @@ import Testing
     for number in UInt64(1)...2 {
       let need = rig.relay.need(of: [.change(change(number))])
       #expect(need.fanOuts == [rig.target: 1])
-      #expect(rig.relay.refusal(of: need, besides: reserved) == nil)
+      #expect(rig.relay.room(for: [.change(change(number))], besides: reserved) == .free(need))
       reserved += need
     }
     // A change counts while it waits for its step, while it is on its way, and while it runs.
-    let next = rig.relay.need(of: [.change(change(3))])
-    #expect(rig.relay.refusal(of: next, besides: reserved) == .fanOuts)
+    let next = Fact.change(change(3))
+    #expect(rig.relay.room(for: [next], besides: reserved) == .full(.fanOuts))
     for number in UInt64(1)...2 { rig.step(.change(change(number)), in: home) }
-    #expect(rig.relay.refusal(of: next, besides: .none) == .fanOuts)
+    #expect(rig.relay.room(for: [next], besides: .none) == .full(.fanOuts))
     rig.fold()
     rig.deliver()
     #expect(rig.relay.fanOutRoom(in: rig.target) == 0)
-    #expect(rig.relay.refusal(of: next, besides: .none) == .fanOuts)
+    #expect(rig.relay.room(for: [next], besides: .none) == .full(.fanOuts))
   }
 
   /// Earlier, each change of a refused request was checked in each partition: a producer that
@@ -132,18 +132,17 @@ import Testing
     }
   }
 
-  /// `room` gives in one pass the result of `need` and `refusal`.
+  /// While one fan-out runs there is room for one more.
   @Test(arguments: [1, 2, 3, 5])
-  func `room gives the same result as need and refusal`(count: UInt64) {
+  func `the room of a request is the need of all its changes`(count: UInt64) {
     var rig = rig(inHome: false, limits)
     let facts = (UInt64(10)..<(10 + count)).map { Fact.change(change($0)) }
     let need = rig.relay.need(of: facts)
     #expect(rig.relay.room(for: facts, besides: .none) == .free(need))
     #expect(need.messages == Int(count) && need.fanOuts == [rig.target: Int(count)])
     rig.step(.change(change(1)), in: home)
-    let isFull = rig.relay.refusal(of: need, besides: .none) != nil
-    #expect(isFull == (count > 1))
-    #expect(rig.relay.room(for: facts, besides: .none) == (isFull ? .full(.fanOuts) : .free(need)))
+    #expect(
+      rig.relay.room(for: facts, besides: .none) == (count > 1 ? .full(.fanOuts) : .free(need)))
   }
 
   /// A batch above the bound is accepted if nothing else is there. The fan-outs of the batch keep
@@ -152,8 +151,7 @@ import Testing
   func `the fan-outs of a large batch stay within the bound`(inHome: Bool) {
     var rig = rig(inHome: inHome, limits)
     let batch = (UInt64(1)...5).map { Fact.change(change($0)) }
-    let need = rig.relay.need(of: batch)
-    #expect(rig.relay.refusal(of: need, besides: .none) == nil)
+    #expect(rig.relay.refusal(of: batch) == nil)
     for fact in batch { rig.step(fact, in: home) }
     var ended = 0
     for _ in 0..<40 {
@@ -166,7 +164,7 @@ import Testing
     }
     #expect(ended == 5 && rig.forwarding.isEmpty)
     #expect(rig.relay.outbox.need == .none)
-    #expect(rig.relay.refusal(of: need, besides: .none) == nil)
+    #expect(rig.relay.refusal(of: batch) == nil)
   }
 
   /// While one fan-out runs there is room for one more, and none for a batch of two.
@@ -175,8 +173,8 @@ import Testing
     var rig = rig(inHome: inHome, limits)
     rig.step(.change(change(1)), in: home)
     let batch = (UInt64(2)...3).map { Fact.change(change($0)) }
-    #expect(rig.relay.refusal(of: rig.relay.need(of: batch.prefix(1)), besides: .none) == nil)
-    #expect(rig.relay.refusal(of: rig.relay.need(of: batch), besides: .none) == .fanOuts)
+    #expect(rig.relay.refusal(of: [batch[0]]) == nil)
+    #expect(rig.relay.refusal(of: batch) == .fanOuts)
   }
 
   /// Changes for few users are not counted, however many changes there are.
@@ -184,9 +182,10 @@ import Testing
     var limits = limits
     limits.fanOutSlice = 100
     let rig = rig(inHome: false, limits)
-    let need = rig.relay.need(of: (UInt64(1)...50).map { .change(change($0)) })
+    let changes = (UInt64(1)...50).map { Fact.change(change($0)) }
+    let need = rig.relay.need(of: changes)
     #expect(need.fanOuts.isEmpty && need.messages == 50)
-    #expect(rig.relay.refusal(of: need, besides: .none) == nil)
+    #expect(rig.relay.refusal(of: changes) == nil)
   }
 
   /// Limit: limits.forwardedMessages
@@ -198,9 +197,9 @@ import Testing
     (limits.forwardedMessages, limits.fanOuts) = (3, 100)
     var rig = rig(inHome: false, limits)
     for number in 1...onTheWay { rig.step(.change(change(number)), in: home) }
-    let next = rig.relay.need(of: [.change(change(9))])
-    #expect(next.messages == 1)
-    #expect(rig.relay.refusal(of: next, besides: .none) == (isRefused ? .forwards : nil))
+    let next = Fact.change(change(9))
+    #expect(rig.relay.need(of: [next]).messages == 1)
+    #expect(rig.relay.refusal(of: [next]) == (isRefused ? .forwards : nil))
   }
 
   /// Limit: limits.forwardedBytes
@@ -214,8 +213,8 @@ import Testing
     limits.forwardedBytes = 2 * bytes + spare
     var rig = rig(inHome: false, limits)
     rig.step(fact, in: home)
-    let next = rig.relay.need(of: [.change(change(2, bytes: 15_000))])
-    #expect(rig.relay.refusal(of: next, besides: .none) == (isRefused ? .forwards : nil))
+    let next = Fact.change(change(2, bytes: 15_000))
+    #expect(rig.relay.refusal(of: [next]) == (isRefused ? .forwards : nil))
   }
 
   /// A large record whose subscribers read one short field has a short message, which counts with
@@ -246,21 +245,21 @@ import Testing
     (limits.forwardedMessages, limits.forwardedBytes, limits.fanOuts) = (3, 20_000, 100)
     var few = rig(inHome: false, limits)
     for number in UInt64(1)...3 { few.step(.change(change(number)), in: home) }
-    let small = few.relay.need(of: [.change(change(9))])
-    #expect(few.relay.refusal(of: small, besides: .none) == .forwards)
+    let small = Fact.change(change(9))
+    #expect(few.relay.refusal(of: [small]) == .forwards)
     few.fold()
     few.deliver()
-    #expect(few.relay.refusal(of: small, besides: .none) == nil)
+    #expect(few.relay.refusal(of: [small]) == nil)
 
     var large = rig(inHome: false, limits)
     large.step(.change(change(1, bytes: 15_000)), in: home)
-    let next = large.relay.need(of: [.change(change(2, bytes: 15_000))])
-    #expect(large.relay.refusal(of: next, besides: .none) == .forwards)
+    let next = Fact.change(change(2, bytes: 15_000))
+    #expect(large.relay.refusal(of: [next]) == .forwards)
     large.fold()
     large.deliver()
-    #expect(large.relay.refusal(of: next, besides: .none) == .forwards)
-    // A change that concerns no other user is never refused.
-    #expect(large.relay.refusal(of: .none, besides: next) == nil)
+    #expect(large.relay.refusal(of: [next]) == .forwards)
+    // A fact that concerns no other user is never refused.
+    #expect(large.relay.refusal(of: [.tick]) == nil)
   }
 
   /// A cut holds the changes of the queue since the last cut, not the whole queue.
@@ -282,5 +281,13 @@ import Testing
     }
     let third = rig.relay.cut(at: Sample.start).partitions.first { $0.id == home }
     #expect(third?.fanOutsEnded.count == 1 && third?.fanOuts.isEmpty == true)
+  }
+}
+
+extension Relay {
+  /// Why the facts are not taken now; `nil` means that there is room.
+  fileprivate func refusal(of facts: [Fact]) -> NoRoom? {
+    guard case .full(let why) = room(for: facts, besides: .none) else { return nil }
+    return why
   }
 }
