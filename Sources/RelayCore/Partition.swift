@@ -42,11 +42,6 @@ package struct Partition: Sendable {
   package var stepped: Ordinal { progress.stepped }
   package var folded: Ordinal { progress.folded }
 
-  /// An empty partition, as a new store has it.
-  package init(id: PartitionID, limits: Limits, policy: WakePolicy) {
-    self.init(PartitionTables(id: id), limits: limits, policy: policy)
-  }
-
   /// Creates a partition from its tables. The caller then steps the journal's tail, and calls
   /// `Relay.recovered` once.
   package init(_ tables: PartitionTables, limits: Limits, policy: WakePolicy) {

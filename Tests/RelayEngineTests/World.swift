@@ -206,3 +206,10 @@ final class Flag: Sendable {
   var isSet: Bool { state.withLock { $0 } }
   func set() { state.withLock { $0 = true } }
 }
+
+extension Engine {
+  /// Waits as long as the engine lets a request wait.
+  func visible(_ place: ReadTarget) async throws(Unavailable) {
+    try await visible([place], until: .never)
+  }
+}

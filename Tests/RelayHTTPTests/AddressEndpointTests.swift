@@ -14,7 +14,7 @@ import Testing
   ) async -> Rig {
     await Rig(
       access: ScopeAccess(
-        users: ScopeAccess.Users(sharedSecret: Rig.secret), topics: ["com.example.notes"],
+        users: ScopeAccess.Users(.sharedSecret(Rig.secret)), topics: ["com.example.notes"],
         firebaseProject: fcm, webPush: webPush))
   }
 

@@ -14,8 +14,8 @@ import Testing
 
   private static func access(_ origins: Set<String>) -> ScopeAccess {
     ScopeAccess(
-      users: ScopeAccess.Users(sharedSecret: Rig.secret), origins: origins,
-      producers: [ScopeAccess.Producer(name: "records-1", bearer: Rig.producerKey)],
+      users: ScopeAccess.Users(.sharedSecret(Rig.secret)), origins: origins,
+      producers: [ScopeAccess.Producer(name: "records-1", proof: .bearer(Rig.producerKey))],
       topics: ["com.example.notes"])
   }
 

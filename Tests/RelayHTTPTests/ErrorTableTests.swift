@@ -67,7 +67,7 @@ import Testing
   @Test func `a user token may come in three ways and must name the issuer`()
     async throws
   {
-    let users = ScopeAccess.Users(sharedSecret: Rig.secret, issuer: "https://accounts.example.com")
+    let users = ScopeAccess.Users(.sharedSecret(Rig.secret), issuer: "https://accounts.example.com")
     let rig = await Rig(access: ScopeAccess(users: users))
     let token = try await Rig.token(
       for: "_abc", audience: ["x", Rig.container], issuer: "https://accounts.example.com")
@@ -155,7 +155,7 @@ import Testing
 
   @Test func `a missing or unknown ckAPIToken is refused with 401`() async throws {
     let access = ScopeAccess(
-      users: ScopeAccess.Users(sharedSecret: Rig.secret), apiTokens: ["first+1", "second"])
+      users: ScopeAccess.Users(.sharedSecret(Rig.secret)), apiTokens: ["first+1", "second"])
     let rig = await Rig(access: access)
     let path = "\(Self.base)/tokens/list"
     let user = try await Rig.token(for: "_abc")

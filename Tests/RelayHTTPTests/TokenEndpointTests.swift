@@ -161,7 +161,7 @@ import Testing
   func `a created token keeps the courier transport when it is registered`(
     topics: [String], name: String
   ) async throws {
-    let users = ScopeAccess.Users(sharedSecret: Rig.secret)
+    let users = ScopeAccess.Users(.sharedSecret(Rig.secret))
     let rig = await Rig(access: ScopeAccess(users: users, topics: topics))
     let environment = #""apnsEnvironment":"development""#
     let named = name.isEmpty ? "" : #","clientId":"\#(name)""#
@@ -213,7 +213,7 @@ import Testing
   }
 
   @Test func `a registration must name its topic unless exactly one is configured`() async throws {
-    let users = ScopeAccess.Users(sharedSecret: Rig.secret)
+    let users = ScopeAccess.Users(.sharedSecret(Rig.secret))
     for topics in [[], ["a", "b"]] {
       let rig = await Rig(access: ScopeAccess(users: users, topics: topics))
       let answer = try await rig.device("tokens/register", body)

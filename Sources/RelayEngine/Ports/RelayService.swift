@@ -71,11 +71,6 @@ extension RelayService {
   package func submit(_ facts: [Fact]) async throws(Unavailable) -> [Answer] {
     try await submit(facts, by: .relay)
   }
-
-  /// Waits as long as the relay lets a request wait.
-  package func visible(_ place: ReadTarget) async throws(Unavailable) {
-    try await visible([place], until: .never)
-  }
 }
 
 /// What a device has read: a page that it was served, or a token that it presented.

@@ -58,10 +58,6 @@ package struct ScopeAccess: Hashable, Sendable {
       self.proof = proof
       self.issuer = issuer
     }
-
-    package init(sharedSecret: [UInt8], issuer: String? = nil) {
-      self.init(.sharedSecret(sharedSecret), issuer: issuer)
-    }
   }
 
   package struct Producer: Hashable, Sendable {
@@ -83,10 +79,6 @@ package struct ScopeAccess: Hashable, Sendable {
       self.name = name
       self.proof = proof
       self.fetchCapacity = fetchCapacity
-    }
-
-    package init(name: String, bearer: String) {
-      self.init(name: name, proof: .bearer(bearer))
     }
   }
 }

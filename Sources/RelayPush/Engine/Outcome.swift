@@ -50,14 +50,6 @@ package struct TransportFailure: Error, Hashable, Sendable {
     self.message = message
   }
 
-  /// True if the provider certainly did not process the request.
-  var isUnsent: Bool {
-    switch code {
-    case .unreachable, .full, .takenBack, .stopped: true
-    case .timeout, .reset, .lost, .cutOff: false
-    }
-  }
-
   /// The verdict for this failure: try again later, even if the outcome is unknown.
   var verdict: Verdict {
     let blame: Verdict.Blame =

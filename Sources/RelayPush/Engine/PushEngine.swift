@@ -50,12 +50,6 @@ package final class PushEngine: Sendable {
     }
   }
 
-  package func send(_ request: Request) async -> Outcome {
-    await withCheckedContinuation { continuation in
-      send(request) { continuation.resume(returning: $0) }
-    }
-  }
-
   /// Drains a connection and opens a new one in its place.
   package func replace(_ link: LinkID) {
     eventLoop.execute { [loop] in loop.replace(link) }

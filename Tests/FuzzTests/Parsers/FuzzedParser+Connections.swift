@@ -68,13 +68,13 @@ extension FuzzedParser {
   }
 
   private static func settings(_ limits: HTTPLimits) -> HTTPSettings {
-    var producers = [ScopeAccess.Producer(name: "records-1", bearer: producerBearer)]
+    var producers = [ScopeAccess.Producer(name: "records-1", proof: .bearer(producerBearer))]
     if let producerKey {
       producers.append(
         ScopeAccess.Producer(name: "records-2", proof: .signature(keyID: "k1", producerKey)))
     }
     let access = ScopeAccess(
-      users: ScopeAccess.Users(sharedSecret: Array("0123456789abcdef0123456789abcdef".utf8)),
+      users: ScopeAccess.Users(.sharedSecret(Array("0123456789abcdef0123456789abcdef".utf8))),
       origins: ["https://app.example.com"], producers: producers,
       topics: ["com.example.notes"], firebaseProject: "p",
       webPush: ScopeAccess.WebPush(allowsPrivateAddresses: false))

@@ -20,7 +20,7 @@ struct PartitionRig {
     _ home: UserID = Sample.owner, limits: Limits = Limits(), policy: WakePolicy = WakePolicy()
   ) {
     let id = PartitionID.home(of: home, in: Sample.scope)
-    partition = Partition(id: id, limits: limits, policy: policy)
+    partition = Partition(PartitionTables(id: id), limits: limits, policy: policy)
   }
 
   @discardableResult

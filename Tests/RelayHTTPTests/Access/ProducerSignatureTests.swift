@@ -16,9 +16,9 @@ import Testing
       keyID: "key-1", try ProducerKey(pem: key.publicKey.pemRepresentation))
     return await Rig(
       access: ScopeAccess(
-        users: .init(sharedSecret: Rig.secret),
+        users: .init(.sharedSecret(Rig.secret)),
         producers: [
-          ScopeAccess.Producer(name: "records-1", bearer: Rig.producerKey),
+          ScopeAccess.Producer(name: "records-1", proof: .bearer(Rig.producerKey)),
           ScopeAccess.Producer(name: "records-2", proof: proof),
         ]))
   }

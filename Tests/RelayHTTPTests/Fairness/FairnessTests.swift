@@ -86,7 +86,7 @@ import Testing
     limits.eventsPerRequest = 2
     limits.inboxChanges = 4
     let producers = ["records-1", "records-2"].map {
-      ScopeAccess.Producer(name: $0, bearer: "\(Rig.producerKey)-\($0)")
+      ScopeAccess.Producer(name: $0, proof: .bearer("\(Rig.producerKey)-\($0)"))
     }
     let rig = await Rig(
       limits: limits, access: ScopeAccess(users: nil, producers: producers))

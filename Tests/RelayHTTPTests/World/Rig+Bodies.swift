@@ -17,11 +17,11 @@ extension Rig {
     let signers = keyIDs.enumerated().map { index, keyID in
       ScopeAccess.Producer(name: "records-\(index + 2)", proof: .signature(keyID: keyID, key))
     }
+    let bearer = ScopeAccess.Producer(name: "records-1", proof: .bearer(Self.producerKey))
     await self.init(
       limits: limits,
       access: ScopeAccess(
-        users: .init(sharedSecret: Self.secret),
-        producers: [ScopeAccess.Producer(name: "records-1", bearer: Self.producerKey)] + signers))
+        users: .init(.sharedSecret(Self.secret)), producers: [bearer] + signers))
   }
 
   static func bearer(_ token: String) -> String { "Authorization: Bearer \(token)" }

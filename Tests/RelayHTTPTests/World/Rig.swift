@@ -44,8 +44,8 @@ struct Rig {
     let access =
       access
       ?? ScopeAccess(
-        users: ScopeAccess.Users(sharedSecret: Self.secret),
-        producers: [ScopeAccess.Producer(name: "records-1", bearer: Self.producerKey)],
+        users: ScopeAccess.Users(.sharedSecret(Self.secret)),
+        producers: [ScopeAccess.Producer(name: "records-1", proof: .bearer(Self.producerKey))],
         topics: ["com.example.notes"])
     var scopes = [Self.scope: access]
     for scope in others { scopes[scope] = access }

@@ -129,3 +129,11 @@ extension Logger {
   /// A silent logger, because tests provoke what a log would warn of.
   static var quiet: Logger { Logger(label: "push.tests") { _ in SwiftLogNoOpLogHandler() } }
 }
+
+extension PushEngine {
+  func send(_ request: Request) async -> Outcome {
+    await withCheckedContinuation { continuation in
+      send(request) { continuation.resume(returning: $0) }
+    }
+  }
+}
