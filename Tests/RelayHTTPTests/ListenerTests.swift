@@ -54,18 +54,24 @@ import Testing
       api: rig.api, settings: settings, clock: TestClock(), logger: logger, onListening: tell)
   }
 
-  /// An answer is for one caller, so no cache may store it.
-  @Test func `an answer over TCP has a Date header and forbids caching`() async throws {
-    let rig = await Rig()
-    let text = try await serving {
+  /// The answer of a server over TCP to the bytes of one client.
+  private func answer(of rig: Rig, to text: String) async throws -> String {
+    try await serving {
       try server(rig, on: .tcp(host: "127.0.0.1", port: 0), $0)
     } _: { address in
       try await stranger {
         let socket = try #require(Socket(port: address?.port ?? 0))
-        socket.send("GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        socket.send(text)
         return socket.receive()
       }
     }
+  }
+
+  /// An answer is for one caller, so no cache may store it.
+  @Test func `an answer over TCP has a Date header and forbids caching`() async throws {
+    let rig = await Rig()
+    let text = try await answer(
+      of: rig, to: "GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
     #expect(text.hasPrefix("HTTP/1.1 200 OK\r\n"))
     #expect(text.contains("Date: Sat, 21 Nov 2026 03:00:00 GMT\r\n"))
     #expect(text.contains("Cache-Control: no-store\r\n"))
@@ -133,32 +139,17 @@ import Testing
     let rig = await Rig()
     try await rig.create(["A1"])
     let token = try await Rig.token(for: "_abc")
-    _ = try await serving {
-      try server(rig, on: .tcp(host: "127.0.0.1", port: 0), $0)
-    } _: { address in
-      try await stranger {
-        let socket = try #require(Socket(port: address?.port ?? 0))
-        socket.send(
-          "POST /database/1/\(Rig.container)/development/private/changes/database"
-            + "?clientId=\(Rig.phone) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
-            + "Authorization: Bearer \(token)\r\nContent-Length: 2\r\n\r\n{}")
-        return socket.receive()
-      }
-    }
+    _ = try await answer(
+      of: rig,
+      to: "POST /database/1/\(Rig.container)/development/private/changes/database"
+        + "?clientId=\(Rig.phone) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+        + "Authorization: Bearer \(token)\r\nContent-Length: 2\r\n\r\n{}")
     #expect(rig.relay.seen.readings.count == 1)
   }
 
   @Test func `bytes that are not HTTP are answered 400`() async throws {
     let rig = await Rig()
-    let text = try await serving {
-      try server(rig, on: .tcp(host: "127.0.0.1", port: 0), $0)
-    } _: { address in
-      try await stranger {
-        let socket = try #require(Socket(port: address?.port ?? 0))
-        socket.send("this is not HTTP\r\n\r\n")
-        return socket.receive()
-      }
-    }
+    let text = try await answer(of: rig, to: "this is not HTTP\r\n\r\n")
     #expect(text.hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
     for part in [
       "Cache-Control: no-store\r\n", "Connection: close\r\n", "Date: ",

@@ -66,44 +66,41 @@ import Testing
     #expect(cut.feedback.isEmpty, "it is retired already")
   }
 
-  @Test func `feedback reports a silent device and its return`() throws {
+  private let phone = DeviceKey(
+    scope: Sample.scope, user: Sample.owner, client: Sample.client(1))
+
+  /// The phone acknowledged before, and has answered none of three wakes.
+  private func silent() throws -> PartitionRig {
     var policy = WakePolicy()
     policy.silentAfter = .minutes(5)
     var rig = PartitionRig(policy: policy)
     rig.register(1)
     rig.save("zones", .zone(Sample.zone, recordType: nil))
-    let key = DeviceKey(scope: Sample.scope, user: Sample.owner, client: Sample.client(1))
-    rig.partition.served(.wake(0), by: key, at: rig.now)
+    rig.partition.served(.wake(0), by: phone, at: rig.now)
     rig.change(.record(.created))
     for seconds in [3.0, 301, 1_801] {
       let attempts = rig.wake(after: seconds)
       rig.ended(try #require(attempts.first), .delivered)
     }
+    return rig
+  }
+
+  @Test func `feedback reports a silent device and its return`() throws {
+    var rig = try silent()
     let silent = rig.fold().feedback
     #expect(silent.map(\.news) == [.silent(since: Sample.start + .seconds(3), wakes: 3)])
-    rig.partition.served(.wake(3), by: key, at: rig.now)
+    rig.partition.served(.wake(3), by: phone, at: rig.now)
     var cut = rig.fold()
     #expect(cut.feedback.map(\.news) == [.returned])
-    rig.partition.served(.wake(3), by: key, at: rig.now)
+    rig.partition.served(.wake(3), by: phone, at: rig.now)
     cut = rig.fold()
     #expect(cut.feedback.isEmpty)
   }
 
   @Test func `a poll at the courier reports a silent device as returned`() throws {
-    var policy = WakePolicy()
-    policy.silentAfter = .minutes(5)
-    var rig = PartitionRig(policy: policy)
-    rig.register(1)
-    rig.save("zones", .zone(Sample.zone, recordType: nil))
-    let key = DeviceKey(scope: Sample.scope, user: Sample.owner, client: Sample.client(1))
-    rig.partition.served(.wake(0), by: key, at: rig.now)
-    rig.change(.record(.created))
-    for seconds in [3.0, 301, 1_801] {
-      let attempts = rig.wake(after: seconds)
-      rig.ended(try #require(attempts.first), .delivered)
-    }
+    var rig = try silent()
     var effects: [Effect] = []
-    rig.partition.connected(key, 7, after: nil, at: rig.now, &effects)
+    rig.partition.connected(phone, 7, after: nil, at: rig.now, &effects)
     let cut = rig.fold()
     #expect(cut.feedback.map(\.news).last == .returned)
   }
