@@ -27,7 +27,7 @@ final class Workbench: Sendable {
 
   func file(_ name: String) -> URL { directory.appendingPathComponent(name) }
 
-  /// Makes an empty directory in the run's directory, and removes what an earlier pair has left
+  /// Makes an empty directory in the run's directory. Removes what an earlier measurement has left
   /// under this name.
   func emptyDirectory(_ name: String) throws -> URL {
     let directory = file(name)

@@ -165,7 +165,7 @@ import Testing
     if case .inFlight(let attempt) = rig.lane.state { #expect(!attempt.isOverCourier) }
   }
 
-  /// From its slot on, the lane holds nothing back.
+  /// From its slot on, the lane may tell its hot changes.
   @Test func `a lane holds its hot change before the slot, and not at the slot`() {
     var rig = LaneRig()
     rig.hot(0, in: 60)
