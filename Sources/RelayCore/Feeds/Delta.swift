@@ -33,7 +33,7 @@ package struct FeedMutation: Hashable, Sendable {
 }
 
 /// A bounded summary of all changes to one subject since the last fold. A delta folds to the same
-/// entry as the single changes in order (`combine` and `fold` commute, P2).
+/// entry as the single changes in order (P2).
 ///
 /// Only the effect of the first change depends on what the feed already holds. After the first
 /// change the subject's state is known, so the following changes are summed up.
