@@ -1,6 +1,6 @@
 package import Hummingbird
 import HTTPTypes
-import NIOCore
+package import NIOCore
 import RelayCore
 import RelayEngine
 import RelayWire
@@ -9,22 +9,17 @@ import RelayWire
 ///
 /// The relay has its own table of paths and uses no router: the paths are few and fixed, and a
 /// request with a wrong method must be answered with 405 and `Allow`.
-package struct APIResponder: HTTPResponder {
-  package typealias Context = RelayRequestContext
-
+package struct APIResponder: RequestResponder {
   private let api: API
 
   package init(api: API) { self.api = api }
 
-  /// - Throws: only errors that break the connection; every other error becomes an answer.
-  package func respond(
-    to request: Request, context: RelayRequestContext
-  ) async throws -> Response {
+  package func respond(to request: Request, on channel: any Channel) async throws -> Response {
     let route = RequestRoute(path: request.uri.path)
     let page = CrossOrigin(request, route, api)
     var response: Response
     do {
-      response = try await answer(request, route, from: page, on: context.channel)
+      response = try await answer(request, route, from: page, on: channel)
     } catch let error as WireError {
       response = error.response
     } catch let problem as JSONProblem {

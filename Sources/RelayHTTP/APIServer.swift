@@ -5,7 +5,7 @@ import ServiceLifecycle
 
 /// The API listener for devices, producers, couriers and health checks.
 package struct APIServer: Service {
-  private let listener: Listener<APIResponder>
+  private let listener: Listener
   private let courier: Courier
   private let looks: CallerTurns
   private let clock: any ClockReader

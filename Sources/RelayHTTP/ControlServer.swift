@@ -5,8 +5,8 @@ import ServiceLifecycle
 
 /// The control listener on its Unix socket, and the metrics listener if one is configured.
 package struct ControlServer: Service {
-  private let control: Listener<ControlResponder>
-  private let metrics: Listener<MetricsResponder>?
+  private let control: Listener
+  private let metrics: Listener?
 
   package init(
     admin: AdminAPI, settings: HTTPSettings, clock: any ClockReader, logger: Logger,

@@ -1,4 +1,4 @@
-package import Hummingbird
+import Hummingbird
 import HTTPTypes
 package import Logging
 package import NIOCore
@@ -14,8 +14,7 @@ import ServiceLifecycle
 /// Hummingbird's own server cannot take over a socket that systemd has bound, and its connections
 /// take too much memory for fifty thousand couriers. So the relay accepts and keeps connections
 /// itself, and uses only Hummingbird's requests and responses.
-package struct Listener<Responder: HTTPResponder>: Service
-where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
+package struct Listener: Service {
   package enum Socket: Sendable {
     case address(ListenTarget)
     /// A Unix socket at this path, mode 0600.
@@ -24,7 +23,7 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
 
   private let socket: Socket
   private let tls: ServerCertificate?
-  private let responder: Responder
+  private let responder: any RequestResponder
   private let clock: any ClockReader
   private let limits: HTTPLimits
   private let group: any EventLoopGroup
@@ -39,7 +38,7 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
   ///   - connections: the open connections, for a caller that also counts them.
   ///   - onListening: called with the bound address once the kernel accepts connections for it.
   package init(
-    on socket: Socket, tls: ServerCertificate? = nil, responder: Responder,
+    on socket: Socket, tls: ServerCertificate? = nil, responder: any RequestResponder,
     clock: any ClockReader, limits: HTTPLimits, group: (any EventLoopGroup)? = nil,
     connections: Connections? = nil, logger: Logger,
     onListening: @escaping @Sendable (SocketAddress?) -> Void = { _ in }
@@ -185,12 +184,9 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
           head: HTTPResponse(status: .continue), isLast: false)
         try await asked.connection.send(proceed, for: asked.serial)
       }
-      let context = Responder.Context(
-        source: ApplicationRequestContextSource(
-          channel: asked.connection.channel, logger: logger))
       var response =
         if let refusal = asked.refusal { refusal.response } else {
-          try await responder.respond(to: request, context: context)
+          try await responder.respond(to: request, on: asked.connection.channel)
         }
       response.headers[.date] = Timestamp.httpDate(clock.wall())
       let writer = AnswerWriter(

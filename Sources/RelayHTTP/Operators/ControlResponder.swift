@@ -1,15 +1,14 @@
 import FoundationEssentials
 import HTTPTypes
 package import Hummingbird
+package import NIOCore
 import RelayCore
 import RelayEngine
 import RelayWire
 
 /// Answers the control listener's requests. A process that may open the socket may send every
 /// request.
-package struct ControlResponder: HTTPResponder {
-  package typealias Context = BasicRequestContext
-
+package struct ControlResponder: RequestResponder {
   private let admin: AdminAPI
   private let bodies: BodyMemoryLimit
 
@@ -18,9 +17,7 @@ package struct ControlResponder: HTTPResponder {
     bodies = BodyMemoryLimit(admin.limits)
   }
 
-  package func respond(
-    to request: Request, context: BasicRequestContext
-  ) async throws -> Response {
+  package func respond(to request: Request, on channel: any Channel) async throws -> Response {
     do {
       return try await answer(request)
     } catch let error as WireError {
@@ -163,16 +160,12 @@ extension String {
 }
 
 /// Answers the metrics listener's requests.
-package struct MetricsResponder: HTTPResponder {
-  package typealias Context = BasicRequestContext
-
+package struct MetricsResponder: RequestResponder {
   private let admin: AdminAPI
 
   package init(admin: AdminAPI) { self.admin = admin }
 
-  package func respond(
-    to request: Request, context: BasicRequestContext
-  ) async throws -> Response {
+  package func respond(to request: Request, on channel: any Channel) async throws -> Response {
     guard request.uri.path == "/metrics" else {
       return WireError(.notFound, "there is nothing here but /metrics").response
     }

@@ -8,8 +8,7 @@ import RelayCore
 
 /// One connection to a listener, set up as in the daemon, on one thread. An input is what the
 /// client sends. A byte 1, which HTTP does not use, and the byte after it name another event.
-struct FuzzedConnection<Responder: HTTPResponder>
-where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
+struct FuzzedConnection {
   /// The events besides bytes from the client.
   private enum Event: UInt8 {
     /// The bytes sent so far arrive, and all tasks that can run are run.
@@ -44,7 +43,8 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
 
   /// - Parameter courier: the courier of the API behind the responder.
   init(
-    to responder: Responder, _ limits: HTTPLimits, on thread: OneThread, _ courier: Courier?
+    to responder: any RequestResponder, _ limits: HTTPLimits, on thread: OneThread,
+    _ courier: Courier?
   ) throws {
     self.thread = thread
     self.courier = courier

@@ -14,7 +14,7 @@ extension FuzzedParser {
       var limits = HTTPLimits()
       limits.bodyBytes = 4_096
       let settings = settings(limits)
-      try hear(bytes, limits) { thread -> (APIResponder, Courier?)? in
+      try hear(bytes, limits) { thread -> (any RequestResponder, Courier?)? in
         guard let registry = registry(settings, thread) else { return nil }
         let courier = Courier(limits: limits, clock: FuzzClock())
         let api = API(
@@ -29,7 +29,7 @@ extension FuzzedParser {
       bytes throws(Defect) in
       let relay = FuzzRelay()
       let settings = settings(HTTPLimits())
-      try hear(bytes, settings.limits) { thread -> (ControlResponder, Courier?)? in
+      try hear(bytes, settings.limits) { thread -> (any RequestResponder, Courier?)? in
         guard let registry = registry(settings, thread) else { return nil }
         let admin = AdminAPI(
           relay: relay, reader: relay, reads: reads, keys: FuzzKeys(), clock: FuzzClock(),
@@ -44,15 +44,15 @@ extension FuzzedParser {
       clock: FuzzClock(), logger: Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() })
   }
 
-  private static func hear<Responder: HTTPResponder>(
-    _ input: [UInt8], _ limits: HTTPLimits, _ open: (OneThread) -> (Responder, Courier?)?
-  ) throws(Defect)
-  where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
+  private static func hear(
+    _ input: [UInt8], _ limits: HTTPLimits,
+    _ open: (OneThread) -> (any RequestResponder, Courier?)?
+  ) throws(Defect) {
     let thread = OneThread()
     guard let (responder, courier) = open(thread) else {
       throw Defect(reason: "the API does not open")
     }
-    var connection: FuzzedConnection<Responder>
+    var connection: FuzzedConnection
     do {
       connection = try FuzzedConnection(to: responder, limits, on: thread, courier)
     } catch {

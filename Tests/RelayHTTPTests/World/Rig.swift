@@ -3,6 +3,7 @@ import Hummingbird
 import HummingbirdTesting
 import JWTKit
 import Logging
+import NIOCore
 import RelayCore
 import RelayEngine
 import RelayHTTP
@@ -125,13 +126,12 @@ struct Rig {
     String(buffer: try await knock(ControlResponder(admin: admin), .get, path, [:], nil).body)
   }
 
-  private static func knock<Responder: HTTPResponder>(
-    _ responder: Responder, _ method: HTTPRequest.Method, _ path: String, _ fields: HTTPFields,
-    _ body: ByteBuffer?
-  ) async throws -> TestResponse
-  where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
-    try await Application(responder: responder).test(.router) { client in
-      try await client.execute(uri: path, method: method, headers: fields, body: body)
+  private static func knock(
+    _ responder: any RequestResponder, _ method: HTTPRequest.Method, _ path: String,
+    _ fields: HTTPFields, _ body: ByteBuffer?
+  ) async throws -> TestResponse {
+    try await Application(responder: ClientResponder(responder: responder)).test(.router) {
+      try await $0.execute(uri: path, method: method, headers: fields, body: body)
     }
   }
 
@@ -205,5 +205,24 @@ struct Event {
       "time":"2026-11-21T03:00:00Z","data":{"database":"\#(database)",
       "zoneID":{"zoneName":"\#(zone)","ownerRecordName":"\#(owner)"}\#(record)\#(author)\#(more)}}
       """#
+  }
+}
+
+/// Passes the test client's requests on, with the channel that Hummingbird makes for each.
+private struct ClientResponder: HTTPResponder {
+  struct Context: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    let channel: any Channel
+
+    init(source: ApplicationRequestContextSource) {
+      coreContext = CoreRequestContextStorage(source: source)
+      channel = source.channel
+    }
+  }
+
+  let responder: any RequestResponder
+
+  func respond(to request: Request, context: Context) async throws -> Response {
+    try await responder.respond(to: request, on: context.channel)
   }
 }
