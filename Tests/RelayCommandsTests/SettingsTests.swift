@@ -174,7 +174,7 @@ import Testing
       "ZONERELAY_PORT": "tcp://10.0.0.1:8460", "ZONERELAY_PORT_8460_TCP_ADDR": "10.0.0.1",
       "ZONERELAY_API_SERVICE_HOST": "10.0.0.2", "ZONERELAY_ONLY": "not ours to judge",
       "ZONERELAY_API_PORT_8460_TCP": "tcp://10.0.0.2:8460",
-      // The likeliest mistake: an unknown key, here one like a variable that Kubernetes sets.
+      // There is no key `server.port`. Kubernetes sets similar variables, but not this one.
       "ZONERELAY_SERVER_PORT": "9000",
     ]
     let problems = world.read(SettingsWorld.yaml(), environment: environment).problems
