@@ -9,11 +9,6 @@ import RelayPush
 ///
 /// A reload keeps the unchanged routes' senders with their connections.
 struct Providers {
-  private struct Kept {
-    var fingerprint: SenderFingerprint
-    var sender: any PushSender
-  }
-
   /// The routes that a reload started and ended.
   struct SenderChanges {
     var started: [RouteKey: any PushSender] = [:]
@@ -23,7 +18,8 @@ struct Providers {
   private let group: any EventLoopGroup
   private let clock: any ClockReader
   private let logger: Logger
-  private var kept: [RouteKey: Kept] = [:]
+  /// The inputs of each route's current sender.
+  private var kept: [RouteKey: SenderFingerprint] = [:]
   private var credentials: [APNsSettings.KeyName: APNsCredential] = [:]
 
   init(group: any EventLoopGroup, clock: any ClockReader, logger: Logger) {
@@ -76,22 +72,17 @@ struct Providers {
 
   /// The next set of senders, made while the present one still runs.
   private struct Generation {
-    let before: [RouteKey: Kept]
-    var kept: [RouteKey: Kept] = [:]
+    let before: [RouteKey: SenderFingerprint]
+    var kept: [RouteKey: SenderFingerprint] = [:]
     var started: [RouteKey: any PushSender] = [:]
 
-    init(before: [RouteKey: Kept]) { self.before = before }
+    init(before: [RouteKey: SenderFingerprint]) { self.before = before }
 
     mutating func keep(
       _ key: RouteKey, _ fingerprint: SenderFingerprint, make: () throws -> any PushSender
     ) throws {
-      if let same = before[key], same.fingerprint == fingerprint {
-        kept[key] = same
-        return
-      }
-      let sender = try make()
-      kept[key] = Kept(fingerprint: fingerprint, sender: sender)
-      started[key] = sender
+      kept[key] = fingerprint
+      if before[key] != fingerprint { started[key] = try make() }
     }
   }
 
