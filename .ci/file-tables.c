@@ -3,14 +3,14 @@
  * limit of open files (ulimit -Hn) is lower than a bench needs: on Linux the limit bounds each
  * table, not the process. For the bench alone (.ci/couriers); an operator raises LimitNOFILE.
  *
- * Preloaded, it does two things. A NIO event loop leaves the common table before it accepts its
- * first connection from the network: what was open stays open under its number in both, what is
- * opened later is the loop's own. And a thread that such a loop starts, as libdispatch does from
- * whoever has work for it, is started by a thread of the common table instead: a new thread has
- * the table of the one that starts it.
+ * This library is preloaded and does two things. A NIO event loop leaves the common table before it
+ * accepts its first connection from the network: files that were open stay open in both tables
+ * under their numbers, and files opened later belong to the loop alone. A new thread has the table
+ * of the thread that starts it. libdispatch starts threads from any thread that gives it work, so
+ * a thread that such a loop would start is started by a thread of the common table instead.
  *
- * It works for a program whose loops share no file that is opened later: connections stay on the
- * loop that accepted them (several sockets with SO_REUSEPORT), files are used by other threads.
+ * The library works for a program whose loops share no file that is opened later: connections stay
+ * on the loop that accepted them (several sockets with SO_REUSEPORT), and other threads use files.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

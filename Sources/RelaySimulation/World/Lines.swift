@@ -55,7 +55,7 @@ extension Forwarded.Message {
 
 extension Change {
   fileprivate var line: String {
-    let author = self.author?.client.map { "#\($0.bits.low & 0xff)" } ?? "nobody"
+    let author = self.author?.client.map { "#\($0.bits.low & 0xff)" } ?? "no client"
     let what: String
     switch event {
     case .record(let record): what = "\(record.verb) \(record.name) \(record.type)"
