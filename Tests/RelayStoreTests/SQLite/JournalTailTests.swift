@@ -27,4 +27,13 @@ import Testing
     tail.first = 15
     #expect(tail.deletable(limit: 3) == nil)
   }
+
+  /// P11: the memory is bounded by the rows that are not folded yet.
+  @Test func `a folded row takes no memory`() {
+    var tail = tail(rows: 5)
+    tail.fold(to: [partition: Ordinal(4)])
+    #expect(tail.rows.map(\.seq) == [15])
+    tail.fold(to: [partition: Ordinal(5)])
+    #expect(tail.rows.isEmpty)
+  }
 }
