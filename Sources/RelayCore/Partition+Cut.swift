@@ -31,7 +31,7 @@ extension Partition {
   /// The last cut is durable, so the lanes that waited for this cut are evaluated.
   package mutating func folded(at now: Instant) -> [ReadyLane] {
     progress.folded = progress.cut
-    devices.folded(to: folded, ledger: &ledger)
+    devices.folded(to: folded, ledgers: &ledgers)
     var ready: [ReadyLane] = []
     for device in wakes.takeAwaitingFold() where devices.contains(device) {
       evaluate(device, at: now, &ready)

@@ -49,14 +49,16 @@ extension Partition {
   private mutating func offer(_ match: Match, to user: Int, _ change: Change, _ step: Step) {
     let own = change.author?.user == users[user].user ? change.author?.client : nil
     for device in devices.all(of: user) {
+      let account = devices.account(of: device)
       if let own, own == devices[device].client {
-        ledger.matched += 1
-        ledger.own += 1
+        ledgers[account].matched += 1
+        ledgers[account].own += 1
         continue
       }
       if let gap = step.gap { giveSlot(to: device, of: change, gap: gap, at: step.at) }
       devices[device].lane.matched(
-        match, cut: progress.cut, at: step.at, policy: policy, limits: limits, ledger: &ledger)
+        match, cut: progress.cut, at: step.at, policy: policy, limits: limits,
+        ledger: &ledgers[account])
       markDirty(device)
     }
   }

@@ -106,16 +106,17 @@ extension Partition {
       devices[device].lane.answered(at: now, policy: policy)
       heardOf(device, at: now)
     }
+    let account = devices.account(of: device)
     switch reached {
     case .notifications(let position):
-      devices[device].lane.acknowledged(notifications: position, ledger: &ledger)
+      devices[device].lane.acknowledged(notifications: position, ledger: &ledgers[account])
     case .zone(let zone, let database, let position):
       devices[device].lane.acknowledged(
-        zone: zone, database, position: position, ledger: &ledger)
+        zone: zone, database, position: position, ledger: &ledgers[account])
     case .listed(let zones, let database):
       devices[device].lane.listed(zones, database)
     case .wake(let wake):
-      devices[device].lane.acknowledged(wake: wake, ledger: &ledger)
+      devices[device].lane.acknowledged(wake: wake, ledger: &ledgers[account])
     }
     markDirty(device)
   }
@@ -144,7 +145,8 @@ extension Partition {
 
   mutating func withdraw(_ withdrawal: Withdrawal, of user: Int) {
     for device in devices.all(of: user) {
-      devices[device].lane.withdraw(withdrawal, ledger: &ledger)
+      let account = devices.account(of: device)
+      devices[device].lane.withdraw(withdrawal, ledger: &ledgers[account])
       markDirty(device)
     }
   }

@@ -22,7 +22,8 @@ extension Partition {
       device = devices.insert(
         Devices.Slot(
           user: user, client: request.client, address: request.address, registeredAt: step.at,
-          registration: step.ordinal, lane: Lane(at: step.at)))
+          registration: step.ordinal, lane: Lane(at: step.at),
+          account: Ledgers.Account(of: request.user)))
       devices.isBack(key(of: device))
     }
     devices[device].lane.registered(withProvider: request.address.transport != .courier)
@@ -75,7 +76,8 @@ extension Partition {
 
   private mutating func removeDevice(_ device: Int, _ effects: inout [Effect]) {
     if devices[device].lane.reach.isHere { effects.append(.hangUp(key(of: device))) }
-    devices[device].lane.dropAll(as: \.withdrawn, ledger: &ledger)
+    let account = devices.account(of: device)
+    devices[device].lane.dropAll(as: \.withdrawn, ledger: &ledgers[account])
     devices.remove(device, with: key(of: device))
     wakes.removed(device)
   }
@@ -102,7 +104,8 @@ extension Partition {
   ) {
     if devices[device].lane.retirement == nil {
       tell(.retired(reason: reason, since: since), of: device, at: now)
-      devices[device].lane.retire(Retirement(at: now, reason: reason), ledger: &ledger)
+      let account = devices.account(of: device)
+      devices[device].lane.retire(Retirement(at: now, reason: reason), ledger: &ledgers[account])
     }
     markDirty(device)
     let owner = users[devices[device].user]

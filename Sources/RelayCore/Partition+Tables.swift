@@ -28,11 +28,12 @@ extension Partition {
       user: user, client: row.key.client, address: row.address, registeredAt: row.registeredAt,
       registration: row.registration,
       lane: Lane(row.lane, folded: folded, since: tables.time, isExact: tables.wasStopped))
+    slot.account = Ledgers.Account(of: row.key.user)
     slot.lane.registered(withProvider: row.address.transport != .courier)
     let device = devices.insert(slot)
     let pending = Int64(slot.lane.pending.deliveries)
-    ledger.recovered += pending
-    ledger.pending += pending
+    ledgers[slot.account].recovered += pending
+    ledgers[slot.account].pending += pending
     if row.lane.slot > .zero { recoverSlot(of: device) }
     devices.watchAddress(of: device, limits)
     markDirty(device)

@@ -9,7 +9,7 @@ package struct Partition: Sendable {
   let limits: Limits
   private(set) var policy: WakePolicy
   package internal(set) var progress: Progress
-  package internal(set) var ledger = Ledger()
+  var ledgers = Ledgers()
   /// The cost of all steps since start, counted in examined subscriptions, filters, list members
   /// and words. The coordinator uses this cost to bound the work of a turn.
   package internal(set) var work = 0
@@ -39,6 +39,8 @@ package struct Partition: Sendable {
     package var folded = Ordinal.zero
   }
 
+  /// The account of the apps' devices.
+  package var ledger: Ledger { ledgers.apps }
   package var stepped: Ordinal { progress.stepped }
   package var folded: Ordinal { progress.folded }
 

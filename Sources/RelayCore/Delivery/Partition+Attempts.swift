@@ -32,7 +32,8 @@ extension Partition {
       text, bytesMax: bytesMax, aim: devices[device].isCutDown ? bytesMax / 2 : nil)
     let folded = folded
     if isAlert, !payload.isVisible {
-      devices[device].lane.hush(folded: folded, limits: limits, ledger: &ledger)
+      let account = devices.account(of: device)
+      devices[device].lane.hush(folded: folded, limits: limits, ledger: &ledgers[account])
       return nil
     }
     let named = Set(listed.prefix(payload.zonesNamed).map(\.content.place))
@@ -138,9 +139,10 @@ extension Partition {
     if devices[device].lane.isOverCourier {
       return told(device, verdict, over: made.connection, at: now)
     }
+    let account = devices.account(of: device)
     guard made.address == devices[device].address else {
       // The verdict is about an address that the device no longer has.
-      devices[device].lane.postponed(until: now, limits: limits, ledger: &ledger)
+      devices[device].lane.postponed(until: now, limits: limits, ledger: &ledgers[account])
       return
     }
     switch verdict {
@@ -153,19 +155,19 @@ extension Partition {
       let until = blame == .recalled ? now : now + backoff(device, attempt, asked: after)
       // The push was not sent, or the provider refused the route. The device got no push.
       if blame == .unsent || blame == .route || blame == .recalled { devices[device].lane.regain() }
-      devices[device].lane.postponed(until: until, limits: limits, ledger: &ledger)
+      devices[device].lane.postponed(until: until, limits: limits, ledger: &ledgers[account])
     case .gone(let since, let reason):
       guard devices[device].isDead(by: made, since: since) else {
-        devices[device].lane.postponed(until: now, limits: limits, ledger: &ledger)
+        devices[device].lane.postponed(until: now, limits: limits, ledger: &ledgers[account])
         return
       }
       retire(device, because: reason.text, since: since, at: now, &effects)
     case .tooLarge where !made.isCutDown:
       devices.cutDown(device)
-      devices[device].lane.postponed(until: now, limits: limits, ledger: &ledger)
+      devices[device].lane.postponed(until: now, limits: limits, ledger: &ledgers[account])
     case .rejected, .tooLarge:
       devices[device].lane.rejected(
-        at: now, policy: policy, limits: limits, ledger: &ledger)
+        at: now, policy: policy, limits: limits, ledger: &ledgers[account])
     }
   }
 

@@ -9,7 +9,8 @@ extension Partition {
       effects.append(.hangUp(key))
       return
     }
-    devices[device].lane.connected(connection, after: after, ledger: &ledger)
+    let account = devices.account(of: device)
+    devices[device].lane.connected(connection, after: after, ledger: &ledgers[account])
     heardOf(device, at: now)
     if after != nil { devices[device].lane.fetched(at: now) }
     markDirty(device)
@@ -35,8 +36,9 @@ extension Partition {
       delivered(device, at: now)
     } else {
       // No connection took the wake. The wake goes on as a push, or waits for the next poll.
+      let account = devices.account(of: device)
       devices[device].lane.notTaken(by: made)
-      devices[device].lane.postponed(until: now, limits: limits, ledger: &ledger)
+      devices[device].lane.postponed(until: now, limits: limits, ledger: &ledgers[account])
     }
   }
 

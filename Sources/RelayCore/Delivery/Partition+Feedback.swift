@@ -1,7 +1,9 @@
 /// The reports about devices to the apps' own servers.
 extension Partition {
+  /// Reports news of a device, unless it is a device of the doctor: no app's server knows of those.
   mutating func tell(_ news: Feedback.News, of device: Int, at now: Instant) {
     let slot = devices[device]
+    guard slot.account == .apps else { return }
     devices.tell(
       Feedback(
         device: key(of: device), address: slot.address, registeredAt: slot.registeredAt,
@@ -10,7 +12,8 @@ extension Partition {
 
   /// A provider or the courier took the device's wake.
   mutating func delivered(_ device: Int, at now: Instant) {
-    let silence = devices[device].lane.delivered(at: now, policy: policy, ledger: &ledger)
+    let account = devices.account(of: device)
+    let silence = devices[device].lane.delivered(at: now, policy: policy, ledger: &ledgers[account])
     guard let silence else { return }
     tell(.silent(since: silence.since, wakes: silence.wakes), of: device, at: now)
   }

@@ -9,6 +9,8 @@ package struct Devices: Sendable {
     package fileprivate(set) var registeredAt: Instant
     package fileprivate(set) var registration: Ordinal
     package var lane: Lane
+    /// The account of the device's deliveries.
+    package var account = Ledgers.Account.apps
     /// The attempt under way.
     fileprivate(set) var attempt: Attempt?
     /// The provider refused the last payload as too large. The next payload is half as large, if
@@ -60,16 +62,17 @@ package struct Devices: Sendable {
     }
     _modify {
       precondition(slots[index] != nil, "a device's slot is empty")
-      let before = LaneCounts.Glance(slots[index]!.lane)
-      defer {
-        counts.move(index, from: before, to: LaneCounts.Glance(slots[index]!.lane))
-      }
+      let before = slots[index]!.glance
+      defer { counts.move(index, from: before, to: slots[index]!.glance) }
       yield &slots[index]!
     }
   }
 
   /// A user's devices, ordered by client id; a restart keeps this order.
   package func all(of user: Int) -> [Int] { user < ofUser.count ? ofUser[user] : [] }
+
+  /// The account of the device's deliveries.
+  func account(of device: Int) -> Ledgers.Account { slots[device]?.account ?? .apps }
 
   package func find(_ client: ClientID, of user: Int) -> Int? {
     all(of: user).first { self[$0].client == client }
@@ -84,7 +87,7 @@ package struct Devices: Sendable {
       index = slots.count
       slots.append(slot)
     }
-    counts.move(index, from: nil, to: LaneCounts.Glance(slot.lane))
+    counts.move(index, from: nil, to: slot.glance)
     while ofUser.count <= slot.user { ofUser.append([]) }
     let place = ofUser[slot.user].firstIndex { self[$0].client > slot.client }
     ofUser[slot.user].insert(index, at: place ?? ofUser[slot.user].endIndex)
@@ -94,7 +97,7 @@ package struct Devices: Sendable {
   package mutating func remove(_ index: Int) {
     let user = self[index].user
     ofUser[user].removeAll { $0 == index }
-    counts.move(index, from: LaneCounts.Glance(self[index].lane), to: nil)
+    counts.move(index, from: self[index].glance, to: nil)
     slots[index] = nil
     free.append(index)
   }
@@ -178,11 +181,20 @@ package struct Devices: Sendable {
   }
 
   /// The last cut is durable, up to `ordinal`.
-  mutating func folded(to ordinal: Ordinal, ledger: inout Ledger) {
+  mutating func folded(to ordinal: Ordinal, ledgers: inout Ledgers) {
     for device in inCut where contains(device) {
-      self[device].lane.folded(to: ordinal, ledger: &ledger)
+      let account = account(of: device)
+      self[device].lane.folded(to: ordinal, ledger: &ledgers[account])
     }
     inCut = []
+  }
+}
+
+extension Devices.Slot {
+  /// What the counts of lanes know of this device; nil for a device of the doctor, which no count
+  /// of operators includes.
+  fileprivate var glance: LaneCounts.Glance? {
+    account == .apps ? LaneCounts.Glance(lane) : nil
   }
 }
 

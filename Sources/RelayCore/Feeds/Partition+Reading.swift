@@ -22,8 +22,10 @@ extension Partition {
       to: feed, &effects)
     guard let user = users.find(request.user, in: request.scope) else { return (.done, .folded) }
     let read = Set(request.notifications)
-    for device in devices.all(of: user) where devices[device].lane.read(read, ledger: &ledger) {
-      markDirty(device)
+    for device in devices.all(of: user) {
+      let account = devices.account(of: device)
+      let isChanged = devices[device].lane.read(read, ledger: &ledgers[account])
+      if isChanged { markDirty(device) }
     }
     return (.done, .folded)
   }

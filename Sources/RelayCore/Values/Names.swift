@@ -3,6 +3,10 @@ package struct UserID: Hashable, Comparable, Sendable {
   package var name: String
   package init(_ name: String) { self.name = name }
 
+  /// The user under which `zonerelay doctor` tries the way of a change. The name is the relay's own
+  /// in every container: neither `status` nor feedback shows what this user's devices do.
+  package static let doctor = UserID("_zonerelay-doctor")
+
   package static func == (left: UserID, right: UserID) -> Bool {
     ByteOrdered.areSame(left.name, right.name)
   }

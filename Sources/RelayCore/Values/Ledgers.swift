@@ -1,0 +1,33 @@
+/// A partition's accounts of deliveries. With an account of its own, a delivery to a device of the
+/// doctor takes the same way as any other and changes no number of the apps' account.
+package struct Ledgers: Sendable {
+  /// Whose devices an account is about.
+  package enum Account: Sendable {
+    /// The devices of the apps' users; `status` shows this account.
+    case apps
+    /// The devices of `zonerelay doctor`; this account is never shown.
+    case doctor
+
+    package init(of user: UserID) { self = user == .doctor ? .doctor : .apps }
+  }
+
+  package private(set) var apps = Ledger()
+  private var doctor = Ledger()
+
+  package init() {}
+
+  package subscript(account: Account) -> Ledger {
+    get {
+      switch account {
+      case .apps: apps
+      case .doctor: doctor
+      }
+    }
+    _modify {
+      switch account {
+      case .apps: yield &apps
+      case .doctor: yield &doctor
+      }
+    }
+  }
+}
