@@ -114,20 +114,34 @@ package final class APNsCredential: Sendable {
     }
   }
 
-  /// The token to use now. Signs a new one when needed, about once in 50 minutes.
+  /// The token to use now. Signs a new one when needed, about once in 50 minutes, unless another
+  /// process of this relay has kept a fresh one in the directory: the daemon and `zonerelay doctor`
+  /// share their tokens, because Apple counts updates by team and not by process.
   func bearer(at now: Instant) throws -> Bearer {
     try state.withLock { state in
       switch state.rotation.use(at: now) {
       case .keep(let serial):
         return bearer(serial, state)
       case .sign(let serial):
-        state.texts[serial] = try sign(at: now)
-        state.rotation.signed(serial, at: now)
+        let shared = shared(serial, at: now, state)
+        state.texts[serial] = try shared?.text ?? sign(at: now)
+        state.rotation.signed(serial, at: shared?.firstUse ?? now)
         state.texts = state.texts.filter { state.rotation.remembers($0.key) }
-        keep(state)
+        if shared == nil { keep(state) }
         return bearer(serial, state)
       }
     }
+  }
+
+  /// The newest token in the file, if another process has signed it and it is fresh.
+  private func shared(
+    _ serial: Int, at now: Instant, _ state: State
+  ) -> PersistedProviderToken? {
+    guard let keptPath, let newest = PersistedProviderToken.read(keptPath).last,
+      ProviderTokenRotation.Token(serial: serial, firstUse: newest.firstUse).isFresh(at: now),
+      !state.texts.values.contains(newest.text), isOurs(newest.text)
+    else { return nil }
+    return newest
   }
 
   private func bearer(_ serial: Int, _ state: State) -> Bearer {

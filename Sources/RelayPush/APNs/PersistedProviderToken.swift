@@ -36,7 +36,8 @@ struct PersistedProviderToken: Hashable, Sendable {
     return tokens
   }
 
-  /// Replaces the whole file atomically.
+  /// Replaces the whole file atomically. A file that root writes, as `zonerelay doctor` may, is
+  /// given to the directory's owner: the daemon must be able to read it.
   ///
   /// - Throws: an error if the directory cannot be written; the tokens stay usable until a restart.
   static func write(_ tokens: [PersistedProviderToken], to path: String) throws {
@@ -44,8 +45,19 @@ struct PersistedProviderToken: Hashable, Sendable {
     let lines = tokens.map { "\($0.firstUse.milliseconds)\n\($0.text)\n" }
     guard
       FileManager.default.createFile(
-        atPath: fresh, contents: Data(lines.joined().utf8), attributes: [.posixPermissions: 0o600]),
-      rename(fresh, path) == 0
+        atPath: fresh, contents: Data(lines.joined().utf8), attributes: [.posixPermissions: 0o600])
+    else { throw CocoaError(.fileWriteUnknown) }
+    if geteuid() == 0 { try giveToOwner(fresh) }
+    guard rename(fresh, path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+  }
+
+  /// Gives a file that root has made to the owner of its directory.
+  private static func giveToOwner(_ path: String) throws {
+    let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    let owner = try FileManager.default.attributesOfItem(atPath: directory)
+    guard let user = owner[.ownerAccountID] as? Int,
+      let group = owner[.groupOwnerAccountID] as? Int,
+      chown(path, uid_t(user), gid_t(group)) == 0
     else { throw CocoaError(.fileWriteUnknown) }
   }
 }

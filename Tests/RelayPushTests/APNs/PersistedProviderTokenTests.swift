@@ -39,6 +39,40 @@ import Testing
     }
   }
 
+  /// The daemon and the doctor run at the same time. The one that signs later takes the token of
+  /// the other, so that Apple sees one update.
+  @Test func `a process uses the token that another process has signed meanwhile`() async throws {
+    let pem = P256.Signing.PrivateKey().pemRepresentation
+    try await withDirectory { directory in
+      let daemon = try await APNsCredential(try key(pem), keptIn: directory)
+      let doctor = try await APNsCredential(try key(pem), keptIn: directory)
+      let token = try doctor.bearer(at: now)
+      #expect(try daemon.bearer(at: now + .minutes(5)).text == token.text)
+      // Both renew the token at the same age. The first one signs.
+      let renewed = try daemon.bearer(at: now + .minutes(50))
+      #expect(renewed.text != token.text)
+      #expect(try doctor.bearer(at: now + .minutes(52)).text == renewed.text)
+      // A token that Apple calls expired is not taken again.
+      #expect(daemon.expired(renewed, at: now + .minutes(75)) == .again)
+      let next = try daemon.bearer(at: now + .minutes(75))
+      #expect(next.text != renewed.text)
+    }
+  }
+
+  /// Root runs the doctor, and another user the daemon.
+  @Test(.enabled(if: geteuid() == 0, "only root may give files away"))
+  func `a token that root stores belongs to the owner of its directory`() async throws {
+    try await withDirectory { directory in
+      #expect(chown(directory, 4_711, 4_712) == 0)
+      let pem = P256.Signing.PrivateKey().pemRepresentation
+      _ = try await APNsCredential(try key(pem), keptIn: directory).bearer(at: now)
+      let attributes = try FileManager.default.attributesOfItem(
+        atPath: "\(directory)/TEAM123456-ABCDE12345.token")
+      #expect(attributes[.ownerAccountID] as? Int == 4_711)
+      #expect(attributes[.groupOwnerAccountID] as? Int == 4_712)
+    }
+  }
+
   /// A token from a clock that was ahead before the restart is replaced at once.
   @Test func `a restarted process replaces a token whose time is in the future`() async throws {
     let pem = P256.Signing.PrivateKey().pemRepresentation
