@@ -27,7 +27,9 @@ final class FakeAPNs: Sendable {
     self.settings = settings
     self.log = log
     self.board = board
-    state = Mutex(State(tokens: ProviderTokens(key: key)))
+    state = Mutex(
+      State(
+        tokens: ProviderTokens(key: key, keyID: settings.keyID, teamID: settings.teamID)))
   }
 
   var maxStreams: Int { board.faults.maxStreams ?? settings.maxStreams }

@@ -9,6 +9,8 @@ import Foundation
 /// ES256 signature of the same claims differs, and several connections may sign their own token.
 struct ProviderTokens: Sendable {
   private let key: P256.Signing.PublicKey
+  /// The ids that belong to the key; nil means any.
+  private let ids: (key: String?, team: String?)
   private var verified: [String: Claims] = [:]
   private var newest: [String: Int64] = [:]
 
@@ -19,7 +21,13 @@ struct ProviderTokens: Sendable {
   /// How many verified token texts are kept; above this number, all of them are dropped.
   static let verifiedMax = 256
 
-  init(key: P256.Signing.PublicKey) { self.key = key }
+  /// - Parameters:
+  ///   - keyID: the only key id that a token may name; nil means any.
+  ///   - teamID: the only team that a token may name; nil means any.
+  init(key: P256.Signing.PublicKey, keyID: String? = nil, teamID: String? = nil) {
+    self.key = key
+    ids = (keyID, teamID)
+  }
 
   /// Checks an `authorization` header at `now`, in seconds since 1970.
   mutating func check(_ header: String?, at now: Int64) -> APNsReason? {
@@ -46,9 +54,9 @@ struct ProviderTokens: Sendable {
     let parts = token.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3,
       let header = object(parts[0]), header["alg"] as? String == "ES256",
-      let keyID = header["kid"] as? String, Self.isTenCharacters(keyID),
+      let keyID = header["kid"] as? String, Self.isTenCharacters(keyID), keyID == ids.key ?? keyID,
       let body = object(parts[1]),
-      let team = body["iss"] as? String, Self.isTenCharacters(team),
+      let team = body["iss"] as? String, Self.isTenCharacters(team), team == ids.team ?? team,
       let issuedAt = (body["iat"] as? NSNumber)?.int64Value,
       let signatureBytes = Self.base64URL(parts[2]),
       // A signature that is not 64 bytes long counts as wrong.
@@ -68,7 +76,7 @@ struct ProviderTokens: Sendable {
   }
 
   /// Apple's key and team identifiers have ten letters and digits.
-  private static func isTenCharacters(_ text: String) -> Bool {
+  static func isTenCharacters(_ text: String) -> Bool {
     text.utf8.count == 10 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
   }
 

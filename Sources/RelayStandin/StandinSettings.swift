@@ -18,6 +18,10 @@ package struct StandinSettings: Sendable {
   package var environment: String?
   /// The topics of a provider's client certificate, which is made only if there are topics.
   package var clientTopics: [String]
+  /// The id of the provider key in `AuthKey.p8`, and the team that it belongs to. Provider tokens
+  /// that name others are refused; nil accepts any.
+  package var keyID: String?
+  package var teamID: String?
 
   /// How many streams Apple allows once a connection has sent a valid provider token.
   package static let maxStreamsDefault = 1_000
@@ -55,6 +59,12 @@ package struct StandinSettings: Sendable {
       throw StandinError(
         code: .badSetting, message: "environment is \(environment)",
         remedy: "give development or production")
+    }
+    for (name, id) in [("key-id", keyID), ("team", teamID)] {
+      if let id, !ProviderTokens.isTenCharacters(id) {
+        throw StandinError(
+          code: .badSetting, message: "\(name) is \(id)", remedy: "give ten letters and digits")
+      }
     }
     guard (0...65_535).contains(port) else {
       throw StandinError(

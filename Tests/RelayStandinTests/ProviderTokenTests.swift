@@ -82,6 +82,20 @@ import Testing
     #expect(tokens.check(due, at: 11_200) == nil)
   }
 
+  /// Apple knows which key belongs to which team.
+  @Test(arguments: [
+    ("ABCDE12345", "TEAM123456", true), ("OTHER12345", "TEAM123456", false),
+    ("ABCDE12345", "OTHER12345", false),
+  ])
+  func `a stand-in with ids refuses tokens of another key id or team`(
+    keyID: String, team: String, isAccepted: Bool
+  ) throws {
+    let key = P256.Signing.PrivateKey()
+    var tokens = ProviderTokens(key: key.publicKey, keyID: keyID, teamID: team)
+    let answer = tokens.check(try Self.header(key, issuedAt: 10_000), at: 10_000)
+    #expect(answer == (isAccepted ? nil : .invalidProviderToken))
+  }
+
   @Test func `the number of remembered signatures is bounded`() throws {
     let key = P256.Signing.PrivateKey()
     var tokens = ProviderTokens(key: key.publicKey)

@@ -16,6 +16,8 @@ struct StandinCommand: RelayCommand {
       production is known in that environment only. (Words that are no hexadecimal: their \
       letters in it.)
 
+      AuthKey.p8 is accepted with any key id and team; with --key-id and --team only with these.
+
       With --client-topic it also makes client.pem and client.key, a client certificate that takes \
       the place of a provider key, and client-ca.pem and client-ca.key, who signs such ones.
 
@@ -72,15 +74,22 @@ struct StandinCommand: RelayCommand {
     help: ArgumentHelp("A topic of the client certificate; may be repeated.", valueName: "topic"))
   var clientTopic: [String] = []
 
+  @Option(help: ArgumentHelp("The only id that AuthKey.p8 has.", valueName: "id"))
+  var keyID: String?
+
+  @Option(help: ArgumentHelp("The only team that AuthKey.p8 belongs to.", valueName: "id"))
+  var team: String?
+
   func validate() throws { try StandinAddress.check(listen) }
 
   func perform(_ console: Console) async throws -> ExitStatus {
     let address = try StandinAddress.read(listen)
-    let standin = try await APNsStandin(
-      StandinSettings(
-        host: address.host, port: address.port, directory: directory, goawayEvery: goawayEvery,
-        resetEvery: resetEvery, maxStreams: maxStreams, control: control,
-        environment: environment, clientTopics: clientTopic))
+    var settings = StandinSettings(
+      host: address.host, port: address.port, directory: directory, goawayEvery: goawayEvery,
+      resetEvery: resetEvery, maxStreams: maxStreams, control: control,
+      environment: environment, clientTopics: clientTopic)
+    (settings.keyID, settings.teamID) = (keyID, team)
+    let standin = try await APNsStandin(settings)
     return try await StandinAddress.serve(address, port: standin.port, console) {
       try await standin.run()
     }

@@ -46,7 +46,8 @@ final class FakeFCM: FakeProvider {
     }
     guard request.path == Self.sendPath else { return .failure(403, "PERMISSION_DENIED") }
     guard let message = request.payload?["message"] as? [String: Any],
-      let token = message["token"] as? String, !token.isEmpty, FCMRules.isGood(message)
+      let token = (message["token"] ?? message["topic"]) as? String, !token.isEmpty,
+      FCMRules.isGood(message)
     else { return .failure(400, "INVALID_ARGUMENT", code: "INVALID_ARGUMENT") }
     switch DeviceBehavior(token: token) {
     case .dead: return .failure(403, "PERMISSION_DENIED", code: "SENDER_ID_MISMATCH")
