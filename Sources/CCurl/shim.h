@@ -59,6 +59,12 @@ static inline long zr_curl_get_long(CURL *handle, CURLINFO info) {
   return curl_easy_getinfo(handle, info, &value) == CURLE_OK ? value : 0;
 }
 
+/* Microseconds; 0 if the transfer did not come that far. */
+static inline long long zr_curl_get_time(CURL *handle, CURLINFO info) {
+  curl_off_t value = 0;
+  return curl_easy_getinfo(handle, info, &value) == CURLE_OK ? value : 0;
+}
+
 static inline CURLMcode zr_curl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
   return curl_multi_setopt(multi, option, value);
 }
@@ -103,6 +109,9 @@ static inline const char *zr_curl_header(CURL *handle, const char *name) {
              ? header->value
              : NULL;
 }
+
+/* The seconds since 1970 that a Date field tells; -1 if it tells none. */
+static inline long long zr_curl_date(const char *field) { return curl_getdate(field, NULL); }
 
 /* The seconds that a Retry-After field asks for: a number of them or a date (RFC 9110, section
    10.2.3); a date that is over asks for 0. -1 if it is neither. */

@@ -27,6 +27,7 @@ package struct PushProblem: Error, Hashable, Sendable, CustomStringConvertible {
     package static let keyID = Code("push_key_id_invalid")
     package static let teamID = Code("push_team_id_invalid")
     package static let subject = Code("push_subject_invalid")
+    package static let keyPair = Code("push_key_pair_mismatch")
     package static let serviceAccount = Code("push_service_account_invalid")
     package static let trustRoots = Code("push_trust_roots_unreadable")
     package static let certificate = Code("push_certificate_unreadable")

@@ -13,11 +13,15 @@ package enum FCMRequest {
 
   package static func make(_ push: Push, project: String, token: String, at now: Instant) -> Request
   {
+    make(project: project, token: token, body: body(push, at: now))
+  }
+
+  static func make(project: String, token: String, body: [UInt8]) -> Request {
     let path = "/v1/projects/\(project)/messages:send"
     let bearer = "Bearer \(token)"
     let type = "application/json"
     let room = path.utf8.count + bearer.utf8.count + type.utf8.count
-    return Request(shape, valueBytes: room, body: body(push, at: now)) { values in
+    return Request(shape, valueBytes: room, body: body) { values in
       for text in [path, bearer, type] {
         values.write(text)
         values.end()
@@ -50,6 +54,16 @@ package enum FCMRequest {
       json.string(collapse)
     }
     json.raw("}}}")
+    return json.bytes
+  }
+
+  /// The body of a message that FCM checks and does not deliver.
+  static func validation(ofTopic topic: String) -> [UInt8] {
+    var json = JSONText()
+    json.raw("{\"validate_only\":true,\"message\":{")
+    json.key("topic")
+    json.string(topic)
+    json.raw(",\"data\":{\"zr\":\"{}\"}}}")
     return json.bytes
   }
 

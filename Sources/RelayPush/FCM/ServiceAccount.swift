@@ -7,7 +7,7 @@ package struct ServiceAccount: Sendable {
   package let project: String
   let email: String
   let keyID: String
-  let tokenURL: String
+  package let tokenURL: String
   private let key: _RSA.Signing.PrivateKey
 
   /// The scope that we request for the access token.

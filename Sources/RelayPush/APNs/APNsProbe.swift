@@ -1,0 +1,50 @@
+package import Logging
+package import NIOCore
+package import RelayCore
+
+/// Tries a route's credential and topic by one push to a device token that no device has.
+///
+/// `BadDeviceToken` is the good answer: APNs looks at the credential before it looks at the token.
+/// The push takes one connection of its own, which is closed afterwards, and goes to the route's
+/// own environment alone.
+package enum APNsProbe {
+  /// No device has this token. It begins with `dead` in hexadecimal: the stand-in, too, knows no
+  /// such device.
+  static let token: [UInt8] = [222, 173] + Array("zonerelay doctor's device tok.".utf8)
+
+  /// - Parameters:
+  ///   - credential: the credential that the route uses; nil exactly if the settings name a
+  ///     certificate. Apple counts new provider tokens, so pass one that keeps its tokens where the
+  ///     daemon finds them.
+  /// - Throws: `PushProblem` if the settings cannot work.
+  package static func ask(
+    _ settings: APNsSettings, credential: APNsCredential?, group: any EventLoopGroup,
+    logger: Logger, at now: Instant
+  ) async throws -> ProbeAnswer {
+    var own = settings.engine(settings.endpoint)
+    own.limits.connections = 1
+    let engine = try PushEngine(
+      own, shape: APNsRequest.shape.withDate, group: group, logger: logger)
+    let push = Push(
+      id: Identifier(high: UInt64.random(in: 0...(.max)), low: UInt64.random(in: 0...(.max))),
+      address: Address(transport: .apns, topic: settings.topic, token: token),
+      intent: .background, expires: now + .minutes(1), collapse: nil,
+      payload: Array(#"{"aps":{"content-available":1}}"#.utf8))
+    let request = APNsRequest.make(
+      push, topic: settings.topic, bearer: try credential?.bearer(at: now).text)
+    return await engine.once(request) { APNsVerdicts.Answer($0).reason }
+  }
+}
+
+extension PushEngine {
+  /// Runs for one request, and closes its connections.
+  func once(_ request: Request, reason: (Response) -> String?) async -> ProbeAnswer {
+    let outcome = await withTaskGroup(of: Void.self) { group in
+      group.addTask { await self.run() }
+      let outcome = await self.send(request)
+      group.cancelAll()
+      return outcome
+    }
+    return ProbeAnswer(outcome, reason: reason)
+  }
+}

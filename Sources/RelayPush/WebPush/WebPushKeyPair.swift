@@ -1,0 +1,70 @@
+import Crypto
+import Foundation
+import SwiftASN1
+
+/// Whether the two halves of a VAPID key belong together.
+///
+/// The relay derives the public half from the private one. A key file may also name a public half
+/// of its own: if an app took that one for its `applicationServerKey`, push services refuse every
+/// push to the app's subscriptions.
+package enum WebPushKeyPair {
+  /// - Parameter pem: the text of `webpush.key`.
+  /// - Throws: `PushProblem` if the file's public half is not that of its private half, or if the
+  ///   private half signs what the public half does not verify.
+  package static func check(pem: String, _ settings: WebPushSettings) throws(PushProblem) {
+    let (key, text) = (settings.key, Data("zonerelay doctor".utf8))
+    // A key that cannot sign is of no use, whatever the reason.
+    guard let signature = try? key.signature(for: text),
+      key.publicKey.isValidSignature(signature, for: text)
+    else { throw problem("the private half does not sign what the public half verifies") }
+    guard let named = publicHalf(in: pem), named != [UInt8](key.publicKey.x963Representation) else {
+      return
+    }
+    throw problem(
+      "the file names the public half \(Base64URL.text(named)), and the private half's "
+        + "own is \(settings.publicKey)")
+  }
+
+  private static func problem(_ what: String) -> PushProblem {
+    PushProblem(
+      .keyPair, "the halves of the Web Push key do not belong together: \(what)",
+      remedy: "name the unchanged file that zonerelay webpush keys made, and let apps subscribe "
+        + "with the public key that belongs to it")
+  }
+
+  /// The public half that a PEM file names beside the private one; nil if it names none.
+  private static func publicHalf(in pem: String) -> [UInt8]? {
+    // The settings have read this text as a private key. A form without a public half is no error.
+    guard let document = try? PEMDocument(pemString: pem),
+      let root = try? DER.parse(document.derBytes)
+    else { return nil }
+    return bits(in: root)
+      ?? octets(in: root).flatMap { inner in
+        // The private key of PKCS #8 is a structure of its own.
+        (try? DER.parse(inner)).flatMap { bits(in: $0) }
+      }
+  }
+
+  /// The bit string below `[1]` of an ECPrivateKey (RFC 5915).
+  private static func bits(in node: ASN1Node) -> [UInt8]? {
+    guard case .constructed(let parts) = node.content else { return nil }
+    for part in parts where part.identifier.tagClass == .contextSpecific {
+      guard part.identifier.tagNumber == 1, case .constructed(let inner) = part.content else {
+        continue
+      }
+      for text in inner {
+        // Other content than a bit string is no public key.
+        if let bits = try? ASN1BitString(derEncoded: text) { return Array(bits.bytes) }
+      }
+    }
+    return nil
+  }
+
+  private static func octets(in node: ASN1Node) -> ArraySlice<UInt8>? {
+    guard case .constructed(let parts) = node.content else { return nil }
+    for part in parts where part.identifier == .octetString {
+      if case .primitive(let bytes) = part.content { return bytes }
+    }
+    return nil
+  }
+}
