@@ -38,14 +38,12 @@ final class CurlHandle: @unchecked Sendable {
     _ request: HTTPRequest, _ exchange: Exchange
   ) -> Result<HTTPAnswer, ClientError> {
     if let refusal = Self.refusal(request) { return .failure(refusal) }
-    // `curl_easy_reset` resets all options and keeps the open connections.
-    curl_easy_reset(curl)
-    errorText[0] = 0
-    var list: UnsafeMutablePointer<curl_slist>?
-    for line in Self.headerLines(request) { list = curl_slist_append(list, line) }
-    defer { curl_slist_free_all(list) }
-    setAddress(request)
-    zr_curl_set_list(curl, CURLOPT_HTTPHEADER, list)
+    let (headers, places) = (Self.list(Self.headerLines(request)), reset(for: request))
+    defer {
+      curl_slist_free_all(headers)
+      curl_slist_free_all(places)
+    }
+    zr_curl_set_list(curl, CURLOPT_HTTPHEADER, headers)
     let result = withExtendedLifetime(exchange) {
       setCallbacks(exchange)
       return request.body.withUnsafeBytes { bytes in
@@ -53,16 +51,55 @@ final class CurlHandle: @unchecked Sendable {
         return curl_easy_perform(curl)
       }
     }
-    guard result == CURLE_OK else {
-      let systemError = Int32(zr_curl_get_long(curl, CURLINFO_OS_ERRNO))
-      let text = String(cString: errorText)
-      return .failure(
-        ClientError(
-          result, systemError: systemError, text: text, request: request,
-          bytesMax: exchange.bytesMax))
-    }
+    guard result == CURLE_OK else { return .failure(failure(result, request, exchange)) }
     let status = zr_curl_get_long(curl, CURLINFO_RESPONSE_CODE)
     return .success(HTTPAnswer(status: status, headers: answerHeaders(), body: exchange.body))
+  }
+
+  /// Looks up, connects and secures, without a request. Blocks until this is done or has failed.
+  func connect(
+    _ request: HTTPRequest, _ exchange: Exchange
+  ) -> Result<ConnectTimes, ClientError> {
+    if let refusal = Self.refusal(request) { return .failure(refusal) }
+    let places = reset(for: request)
+    defer { curl_slist_free_all(places) }
+    zr_curl_set_long(curl, CURLOPT_CONNECT_ONLY, 1)
+    let result = withExtendedLifetime(exchange) {
+      setCallbacks(exchange)
+      return curl_easy_perform(curl)
+    }
+    guard result == CURLE_OK else { return .failure(failure(result, request, exchange)) }
+    func time(_ info: CURLINFO) -> Duration { .microseconds(zr_curl_get_time(curl, info)) }
+    return .success(
+      ConnectTimes(
+        lookedUp: time(CURLINFO_NAMELOOKUP_TIME_T), connected: time(CURLINFO_CONNECT_TIME_T),
+        secured: time(CURLINFO_APPCONNECT_TIME_T)))
+  }
+
+  private func failure(
+    _ result: CURLcode, _ request: HTTPRequest, _ exchange: Exchange
+  ) -> ClientError {
+    ClientError(
+      result, systemError: Int32(zr_curl_get_long(curl, CURLINFO_OS_ERRNO)),
+      text: String(cString: errorText), request: request, bytesMax: exchange.bytesMax)
+  }
+
+  /// Clears what the last exchange has set, and sets the address.
+  ///
+  /// - Returns: a list that the handle uses until the exchange has ended; then free it.
+  private func reset(for request: HTTPRequest) -> UnsafeMutablePointer<curl_slist>? {
+    // `curl_easy_reset` resets all options and keeps the open connections.
+    curl_easy_reset(curl)
+    errorText[0] = 0
+    setAddress(request)
+    guard let place = request.connectTo else { return nil }
+    let list = Self.list(["::\(place)"])
+    zr_curl_set_list(curl, CURLOPT_CONNECT_TO, list)
+    return list
+  }
+
+  private static func list(_ lines: [String]) -> UnsafeMutablePointer<curl_slist>? {
+    lines.reduce(nil) { curl_slist_append($0, $1) }
   }
 
   private func setAddress(_ request: HTTPRequest) {

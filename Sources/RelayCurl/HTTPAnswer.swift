@@ -16,6 +16,13 @@ package struct HTTPAnswer: Sendable {
   /// The value of the first header field with this name. Give the name in lower case.
   package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
+  /// The server's clock when it answered (`Date`), in seconds since 1970; nil if it did not tell.
+  package var serverSeconds: Int64? {
+    guard let field = header("date") else { return nil }
+    let seconds = zr_curl_date(field)
+    return seconds < 0 ? nil : seconds
+  }
+
   /// How many seconds the server asks the client to wait (`Retry-After`, in seconds or as a date);
   /// nil if the server states no time.
   package var retryAfterSeconds: Int64? {

@@ -33,12 +33,26 @@ package final class HTTPClient: Sendable {
   ///   server may have carried out the request. If the task is cancelled, the exchange ends within
   ///   a second.
   package func send(_ request: HTTPRequest) async throws(ClientError) -> HTTPAnswer {
+    try await queued { exchange in self.perform(request, exchange) }
+  }
+
+  /// Looks the host up, connects and secures the connection as for `request`, sends nothing, and
+  /// closes the connection.
+  ///
+  /// - Throws: ``ClientError`` for the first step that fails.
+  package func connect(_ request: HTTPRequest) async throws(ClientError) -> ConnectTimes {
+    // A connection that was opened only to be seen is not kept, so the handle is not either.
+    try await queued { exchange in CurlHandle().connect(request, exchange) }
+  }
+
+  /// Runs blocking work on the queue; a cancelled caller cancels its exchange.
+  private func queued<Value: Sendable>(
+    _ work: @escaping @Sendable (Exchange) -> Result<Value, ClientError>
+  ) async throws(ClientError) -> Value {
     let exchange = Exchange(bytesMax: answerBytesMax)
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        queue.addOperation {
-          continuation.resume(returning: self.perform(request, exchange))
-        }
+        queue.addOperation { continuation.resume(returning: work(exchange)) }
       }
     } onCancel: {
       exchange.cancel()

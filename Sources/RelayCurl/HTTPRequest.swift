@@ -15,6 +15,9 @@ package struct HTTPRequest: Sendable {
   /// The path of a PEM file with the only certificate authorities to trust; `nil` means those of
   /// the system.
   package var trustRoots: String?
+  /// The `host:port` to connect to in place of the URL's own; the Host header and the checked name
+  /// of the server stay those of the URL.
+  package var connectTo: String?
 
   package init(
     _ method: String, _ url: String, headers: [(name: String, value: String)] = [],
@@ -31,5 +34,5 @@ package struct HTTPRequest: Sendable {
   }
 
   /// The part of the URL that errors show: scheme, host and port.
-  var place: String { WebOrigin.text(of: url) }
+  package var place: String { WebOrigin.text(of: url) }
 }

@@ -40,6 +40,50 @@ import Testing
     }
   }
 
+  @Test func `a connection can be tried without a request`() async throws {
+    try await EchoServer.overTCP { server in
+      let times = try await HTTPClient().connect(HTTPRequest("GET", "\(server.url)/never"))
+      #expect(times.connected > .zero && times.secured == .zero)
+      #expect(times.all >= times.connected && times.connected >= times.lookedUp)
+    }
+  }
+
+  @Test func `a connection that is refused or speaks no TLS says which step failed`() async throws {
+    try await EchoServer.overTCP { server in
+      let plain = server.url.replacing("http:", with: "https:")
+      for (url, code) in [
+        (plain, ClientError.Code.tls), ("http://127.0.0.1:1", .refused),
+        ("http://name-without-address.invalid", .noHost),
+      ] {
+        let error = await #expect(throws: ClientError.self) {
+          try await HTTPClient().connect(HTTPRequest("GET", url, timeout: .seconds(5)))
+        }
+        #expect(error?.code == code, "\(url): \(String(describing: error))")
+      }
+    }
+  }
+
+  @Test func `a request can go to another address than the URL's own`() async throws {
+    try await EchoServer.overTCP { server in
+      var request = HTTPRequest("GET", "http://relay.example.com/echo")
+      request.connectTo = server.url.replacing("http://", with: "")
+      let answer = try await HTTPClient().send(request)
+      #expect(answer.text == "GET /echo [accept,host] none ")
+      // The next request of the same handle goes to its own address again.
+      let own = try await HTTPClient().send(HTTPRequest("GET", "\(server.url)/echo"))
+      #expect(own.status == 200)
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("Wed, 21 Oct 2015 07:28:00 GMT", 1_445_412_480), ("soon", nil), (nil, nil),
+    ] as [(String?, Int64?)])
+  func `an answer's date is the server's clock`(field: String?, seconds: Int64?) {
+    let headers = field.map { [(name: "date", value: $0)] } ?? []
+    #expect(HTTPAnswer(status: 200, headers: headers, body: []).serverSeconds == seconds)
+  }
+
   @Test func `any HTTP status is returned as an answer`() async throws {
     try await EchoServer.overTCP { server in
       let answer = try await HTTPClient().send(HTTPRequest("GET", "\(server.url)/503"))
