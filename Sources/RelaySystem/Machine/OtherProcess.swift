@@ -1,0 +1,63 @@
+import Foundation
+
+/// Another process of this machine, as `/proc` shows it (see `proc(5)`). What this process may not
+/// see is nil or empty.
+package struct OtherProcess: Sendable {
+  package let pid: Int32
+
+  package init(_ pid: Int32) { self.pid = pid }
+
+  /// The name of the process's program.
+  package var name: String? { text("comm").map { $0.trimmingCharacters(in: .newlines) } }
+
+  /// The user whose rights the process has.
+  package var user: SystemUser? { text("status").flatMap { Self.user(in: $0) } }
+
+  /// How many files the process may have open at most.
+  package var openFilesMax: Int? { text("limits").flatMap { Self.openFilesMax(in: $0) } }
+
+  /// True if the process has one of these sockets open.
+  package func holds(_ sockets: Set<String>) -> Bool {
+    let place = "/proc/\(pid)/fd"
+    // The process has ended, or belongs to another user.
+    guard let names = try? FileManager.default.contentsOfDirectory(atPath: place) else {
+      return false
+    }
+    return names.contains { name in
+      // A file that was closed meanwhile is not held.
+      guard
+        let target = try? FileManager.default.destinationOfSymbolicLink(
+          atPath: "\(place)/\(name)")
+      else { return false }
+      return sockets.contains(target)
+    }
+  }
+
+  private func text(_ file: String) -> String? {
+    // The process has ended, or this user may not look at it.
+    try? String(contentsOfFile: "/proc/\(pid)/\(file)", encoding: .utf8)
+  }
+
+  /// Reads the effective ids of `/proc/PID/status`.
+  static func user(in status: String) -> SystemUser? {
+    func numbers(_ name: String) -> [Int]? {
+      let line = status.split(separator: "\n").first { $0.hasPrefix("\(name):") }
+      return line.map { $0.dropFirst(name.count + 1).split { $0 == "\t" || $0 == " " } }
+        .map { $0.compactMap { Int($0) } }
+    }
+    guard let users = numbers("Uid"), users.count == 4, let groups = numbers("Gid"),
+      groups.count == 4
+    else { return nil }
+    var user = SystemUser(id: users[1], primaryGroup: groups[1])
+    user.groups = Set([groups[1]] + (numbers("Groups") ?? []))
+    return user
+  }
+
+  /// Reads the hard limit of `/proc/PID/limits`.
+  static func openFilesMax(in limits: String) -> Int? {
+    let line = limits.split(separator: "\n").first { $0.hasPrefix("Max open files") }
+    let words = line?.dropFirst("Max open files".count).split(separator: " ") ?? []
+    guard words.count >= 2 else { return nil }
+    return words[1] == "unlimited" ? .max : Int(words[1])
+  }
+}
