@@ -28,7 +28,7 @@ extension Settings {
     return directory
   }
 
-  fileprivate static func providerTokens(in store: String) -> String { "\(store)/provider-tokens" }
+  static func providerTokens(in store: String) -> String { "\(store)/provider-tokens" }
 
   private static func make(_ directory: String, mode: mode_t, key: String) throws {
     guard mkdir(directory, mode) != 0 else { return }
@@ -60,14 +60,22 @@ extension SettingsReading {
   /// What would keep a daemon from its directories and addresses, found before the daemon starts:
   /// directories that cannot be made, a store whose files the daemon would refuse, addresses that
   /// cannot be resolved.
-  var placeProblems: [Problem] {
+  var placeProblems: [Problem] { directoryProblems + storeProblems + listenProblems }
+
+  /// Directories that the daemon could not make.
+  var directoryProblems: [Problem] {
     let sockets = controlSocket.map { URL(fileURLWithPath: $0).deletingLastPathComponent().path }
-    let problems = [("store.directory", storeDirectory), ("control.socket", sockets)]
+    return [("store.directory", storeDirectory), ("control.socket", sockets)]
       .compactMap { key, directory in directory.flatMap { Self.problem(of: $0, key: key) } }
-    return problems + storeProblems + listenProblems
   }
 
   private var storeProblems: [Problem] {
+    storeFileProblems
+      + [storeDirectory.flatMap { Self.keyProblem(in: $0) }].compactMap(\.self)
+  }
+
+  /// Why the daemon would refuse the files in the store's directory, its key aside.
+  var storeFileProblems: [Problem] {
     guard let storeDirectory else { return [] }
     let tokens = Self.obstacle(
       at: Settings.providerTokens(in: storeDirectory), key: "store.directory")
@@ -76,7 +84,7 @@ extension SettingsReading {
         key: "store.directory", cause: refusal.message,
         remedy: "docs/troubleshooting.md explains \(refusal.code)")
     }
-    return [tokens, store, Self.keyProblem(in: storeDirectory)].compactMap(\.self)
+    return [tokens, store].compactMap(\.self)
   }
 
   /// The problem of a store whose own key cannot be read or belongs to another store.
@@ -95,13 +103,21 @@ extension SettingsReading {
   }
 
   private var listenProblems: [Problem] {
-    let socket = controlSocket.flatMap { ControlSocket.refusal(of: $0) }.map { refusal in
+    [socketProblem].compactMap(\.self) + addressProblems
+  }
+
+  /// Why the control socket cannot be made; nil if it can.
+  var socketProblem: Problem? {
+    controlSocket.flatMap { ControlSocket.refusal(of: $0) }.map { refusal in
       Problem(key: "control.socket", cause: refusal.description, remedy: refusal.remedy)
     }
-    return [socket].compactMap(\.self)
-      + listens.sorted { $0.key < $1.key }.compactMap { key, address in
-        Self.problem(of: address, key: key)
-      }
+  }
+
+  /// Addresses to listen on that cannot be resolved. A name is looked up, perhaps over the network.
+  var addressProblems: [Problem] {
+    listens.sorted { $0.key < $1.key }.compactMap { key, address in
+      Self.problem(of: address, key: key)
+    }
   }
 
   /// The problem of a directory that the daemon could not make. The daemon makes only the last part

@@ -126,7 +126,7 @@ extension APNsSettings.Endpoint {
     self.init(host: host.trimmingBrackets, port: url.port ?? 443)
   }
 
-  fileprivate var url: String { "https://\(host):\(port)" }
+  var url: String { "https://\(host):\(port)" }
 }
 
 extension String {
