@@ -62,7 +62,7 @@ import Testing
     let pem = P256.Signing.PrivateKey().pemRepresentation
     let key = try APNsSettings.Key(pem: pem, keyID: "ABCDE12345", teamID: "TEAM123456")
     var limits = EngineWorld.limits
-    limits.attemptTimeout = Span(milliseconds: 300)
+    limits.attemptTimeout = .seconds(2)
     let settings = try APNsSettings(
       .init(host: "127.0.0.1", port: 1), topic: "com.example.notes", credential: .key(key),
       limits: limits)
