@@ -173,7 +173,10 @@ let roomTests: [Target] = [
     ]),
   .tests(
     "RelayCommandsTests",
-    ["RelayCommands", "RelayCore", "RelayWire", "RelayEngine", "RelayPush", "RelayCurl"]),
+    [
+      "RelayCommands", "RelayCore", "RelayWire", "RelayEngine", "RelayPush", "RelayCurl",
+      "RelaySystem", "RelayHTTP", "RelayKeys",
+    ], products: [crypto]),
   .tests(
     "EndToEndTests",
     [

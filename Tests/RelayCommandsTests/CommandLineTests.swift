@@ -31,7 +31,8 @@ struct Said: Sendable {
     let root = await Said.by("--help")
     #expect(root.status == .done)
     for word in [
-      "serve", "check", "status", "device", "drain", "expire-tokens", "demo", "apns-standin",
+      "serve", "check", "doctor", "status", "device", "drain", "expire-tokens", "demo",
+      "apns-standin",
     ] {
       #expect(root.answer.contains(word))
     }
@@ -46,6 +47,7 @@ struct Said: Sendable {
   @Test(arguments: [
     ["serve"], ["check"], ["status"], ["device", "list"], ["device", "show"], ["device", "forget"],
     ["drain"], ["expire-tokens"], ["demo"], ["apns-standin"], ["backup"], ["version"], ["feedback"],
+    ["doctor"],
   ]) func `the help of every command has an example`(_ path: [String]) async {
     let (answer, status) = await Self.help(path)
     #expect(status == .done)
@@ -65,7 +67,7 @@ struct Said: Sendable {
     [], ["serve"], ["check"], ["status"], ["device"], ["device", "list"], ["device", "show"],
     ["device", "forget"], ["drain"], ["expire-tokens"], ["demo"], ["apns-standin"],
     ["fcm-standin"], ["webpush-standin"], ["webpush"], ["webpush", "keys"], ["backup"],
-    ["version"], ["feedback"],
+    ["version"], ["feedback"], ["doctor"],
   ]) func `help wraps its paragraphs once, at the terminal's width`(_ path: [String]) async {
     for columns in [60, 100] {
       let (overview, usage) = await Self.helpLines(path, columns)

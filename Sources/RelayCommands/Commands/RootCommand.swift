@@ -18,11 +18,15 @@ struct RootCommand: RelayCommand {
         zonerelay serve --config /etc/zonerelay/zonerelay.yaml
         zonerelay status
 
+      If something does not work:
+        zonerelay doctor
+
       Exits: 0 done, 1 failed or unhealthy, 3 no daemon runs, 64 wrong usage, 78 bad configuration.
       """,
     version: "zonerelay \(Version.text)",
     subcommands: [
-      ServeCommand.self, CheckCommand.self, StatusCommand.self, DeviceCommand.self,
+      ServeCommand.self, CheckCommand.self, DoctorCommand.self, StatusCommand.self,
+      DeviceCommand.self,
       FeedbackCommand.self,
       BackupCommand.self, DrainCommand.self, ExpireTokensCommand.self, PhoneCommand.self,
       DemoCommand.self,

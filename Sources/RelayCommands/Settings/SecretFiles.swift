@@ -7,7 +7,7 @@ enum SecretFiles {
   static func warnings(of paths: [String]) -> [String] {
     var seen: Set<String> = []
     return paths.filter { seen.insert($0).inserted }.compactMap { path in
-      guard let mode = mode(of: path), mode & 0o006 != 0, isReachable(path) else { return nil }
+      guard let mode = SeenFile.look(at: path).modeOpenToAll else { return nil }
       let octal = String(mode & 0o7777, radix: 8)
       return
         "\(path) holds a secret, and every user may \(mode & 0o002 != 0 ? "write" : "read") it "
@@ -20,21 +20,5 @@ enum SecretFiles {
     // The directory does not exist before the first start, or the process may not read it.
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(directory)/keys")) ?? []
     return names.filter { $0.hasSuffix(".key") }.sorted().map { "\(directory)/keys/\($0)" }
-  }
-
-  private static func isReachable(_ path: String) -> Bool {
-    var directory = URL(fileURLWithPath: path).resolvingSymlinksInPath().deletingLastPathComponent()
-    while true {
-      guard let mode = mode(of: directory.path), mode & 0o001 != 0 else { return false }
-      guard directory.path != "/" else { return true }
-      directory.deleteLastPathComponent()
-    }
-  }
-
-  /// The file's permissions; nil if the file does not exist or the process may not look at it.
-  private static func mode(of path: String) -> Int? {
-    let real = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-    // Without the permissions there is nothing to warn of.
-    return (try? FileManager.default.attributesOfItem(atPath: real))?[.posixPermissions] as? Int
   }
 }

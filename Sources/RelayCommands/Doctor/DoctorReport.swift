@@ -1,0 +1,77 @@
+/// Everything that the doctor found. Its JSON is a documented contract: docs/operations.md.
+struct DoctorReport: Sendable {
+  var version: String
+  var findings: [Finding]
+
+  var failures: [Finding] { findings.filter { $0.result == .failed } }
+  var passed: Bool { failures.isEmpty }
+
+  /// How many findings of each kind there are, and the first failure.
+  private func summary(_ paint: Paint) -> [String] {
+    let words: [(Finding.Result, String)] = [
+      (.passed, "good"), (.warning, "to look at"), (.failed, "failed"), (.skipped, "skipped"),
+    ]
+    let counts = words.map { result, word in "\(findings.count { $0.result == result }) \(word)" }
+    guard let first = failures.first else {
+      return [paint.good("all is well") + ": " + counts.joined(separator: ", ")]
+    }
+    return [
+      paint.bad("not all is well") + ": " + counts.joined(separator: ", "),
+      "begin with: \(first.group.rawValue): \(first.subject): \(first.message)",
+    ]
+  }
+}
+
+extension DoctorReport: Encodable {
+  private enum Member: String, CodingKey { case version, passed, firstFailure, findings }
+
+  func encode(to encoder: any Encoder) throws {
+    var members = encoder.container(keyedBy: Member.self)
+    try members.encode(version, forKey: .version)
+    try members.encode(passed, forKey: .passed)
+    try members.encodeIfPresent(failures.first, forKey: .firstFailure)
+    try members.encode(findings, forKey: .findings)
+  }
+}
+
+extension DoctorReport: Readable {
+  /// The last lines. The findings were printed one by one, as they came.
+  func lines(_ paint: Paint) -> [String] { [""] + summary(paint) }
+}
+
+extension Finding: Encodable {
+  private enum Member: String, CodingKey {
+    case group, subject, result, code, message, cause, remedy, seconds
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var members = encoder.container(keyedBy: Member.self)
+    try members.encode(group, forKey: .group)
+    try members.encode(subject, forKey: .subject)
+    try members.encode(result, forKey: .result)
+    try members.encodeIfPresent(code?.text, forKey: .code)
+    try members.encode(message, forKey: .message)
+    try members.encodeIfPresent(cause, forKey: .cause)
+    try members.encodeIfPresent(remedy, forKey: .remedy)
+    try members.encodeIfPresent(seconds, forKey: .seconds)
+  }
+
+  /// The finding's line, and its remedy below it.
+  func lines(_ paint: Paint) -> [String] {
+    let time = seconds.map { paint.faint(" (\(Int(($0 * 1_000).rounded())) ms)") } ?? ""
+    // The words of a library may have several lines.
+    let words = ([subject, message] + [cause].compactMap(\.self)).joined(separator: ": ")
+      .split(whereSeparator: \.isNewline).joined(separator: " ")
+    return ["  \(mark(paint)) \(words)\(time)"] + (remedy.map { ["      remedy: \($0)"] } ?? [])
+  }
+
+  /// The sign of the result. Without a terminal's colours the word stands beside it.
+  private func mark(_ paint: Paint) -> String {
+    switch result {
+    case .passed: paint.isColourful ? paint.good("✓") : "✓ ok"
+    case .warning: paint.isColourful ? paint.strong("!") : "! warning"
+    case .failed: paint.isColourful ? paint.bad("✗") : "✗ failed"
+    case .skipped: paint.isColourful ? paint.faint("-") : "- skipped"
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import RelayCore
+
+/// The machine's clock beside the time that the relay knows.
+struct ClockEvidence: Sendable {
+  var wall: Instant
+  /// The relay's time at its last fold; nil if there is no store, or none that can be read.
+  var relayTime: Instant?
+  /// A running daemon compares its clock itself, and its status says what is wrong.
+  var isRunning: Bool
+
+  /// A clock that shows an earlier time was never set: this version is younger.
+  static let earliest = Instant(milliseconds: 1_735_689_600_000)
+  /// The relay's time goes on while its clock is behind by less.
+  static let behindMax = Span.minutes(1)
+
+  var findings: [Finding] {
+    let subject = "the machine's clock"
+    guard wall >= Self.earliest else {
+      return [
+        .found(.clockUnset, subject, cause: "it shows \(HumanFormat.moment(wall.milliseconds))")
+      ]
+    }
+    let shown = HumanFormat.moment(wall.milliseconds)
+    guard let relayTime else {
+      return [
+        .passed(
+          .clock, subject, "it shows \(shown); no time of the relay is known to compare it with")
+      ]
+    }
+    let ahead = wall - relayTime
+    let cause =
+      "it shows \(shown), and the relay knew \(HumanFormat.moment(relayTime.milliseconds))"
+    if ahead < .zero, relayTime - wall > Self.behindMax {
+      return [.found(.clockBehind, subject, cause: cause)]
+    }
+    if !isRunning, ahead > RelayClock.jumpMax {
+      return [.found(.clockAhead, subject, cause: cause)]
+    }
+    return [.passed(.clock, subject, "it shows \(shown), and the relay's time agrees")]
+  }
+}
+
+/// The machine's two clocks at the beginning and at the end of the doctor's work.
+struct ClockRun: Sendable {
+  /// How far the wall clock went on.
+  var wall: Span
+  /// How far the clock went on that counts from the boot, and is never set.
+  var boot: Span
+
+  /// Below this a difference is the time between two readings.
+  static let differenceMax = Span.seconds(1)
+
+  var findings: [Finding] {
+    let jump = abs(wall.milliseconds - boot.milliseconds)
+    guard jump > Self.differenceMax.milliseconds else { return [] }
+    let cause =
+      "it went on by \(wall.milliseconds) ms while \(boot.milliseconds) ms passed since the boot"
+    return [.found(.clockJumped, "the machine's clock", cause: cause)]
+  }
+}
+
+/// The clock of a server that told it with an answer (`Date`), and ours at that moment.
+struct ServerTime: Sendable {
+  var server: String
+  var time: Instant
+  var own: Instant
+
+  /// Users' tokens may differ by as much. A `Date` has whole seconds and was written a moment ago.
+  static let differenceMax = Span.seconds(60)
+
+  var findings: [Finding] {
+    let difference = (own - time).milliseconds
+    guard abs(difference) > Self.differenceMax.milliseconds else { return [] }
+    let side = difference > 0 ? "ahead of" : "behind"
+    return [
+      .found(
+        .clockDiffers, server,
+        cause: "ours is \(abs(difference) / 1_000) s \(side) that of \(server)")
+    ]
+  }
+}

@@ -1,0 +1,17 @@
+/// What the reading of the configuration found. The problems of the store are evidence of their
+/// own.
+struct ConfigurationEvidence: Sendable {
+  var file: String
+  var problems: [Problem]
+
+  var findings: [Finding] {
+    guard !problems.isEmpty else {
+      return [.passed(.configuration, file, "the configuration is good")]
+    }
+    return problems.map { problem in
+      let place = problem.line.map { " (line \($0))" } ?? ""
+      return .found(
+        .configurationBad, problem.key + place, cause: problem.cause, remedy: problem.remedy)
+    }
+  }
+}

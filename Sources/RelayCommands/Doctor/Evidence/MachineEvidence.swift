@@ -1,0 +1,83 @@
+import Glibc
+import RelaySystem
+
+/// How many files may be open, beside what the configuration needs.
+struct LimitsEvidence: Sendable {
+  /// Why the files do not suffice, as `check` says it; nil if they do.
+  var misfit: String?
+  var most: Int
+  /// The pid of the running daemon, whose limit was read; nil if it is this process's.
+  var daemon: Int32?
+
+  var findings: [Finding] {
+    let subject = daemon.map { "open files of process \($0)" } ?? "open files of this shell"
+    guard let misfit else {
+      let count = most == .max ? "any number of" : "\(most)"
+      return [.passed(.limits, subject, "\(count) files may be open, which suffices")]
+    }
+    let parts = misfit.split(separator: ";", maxSplits: 1)
+    return [
+      .found(
+        .openFilesTooFew, subject, cause: String(parts[0]),
+        remedy: parts.count > 1 ? String(parts[1].drop { $0 == " " }) : nil)
+    ]
+  }
+}
+
+/// A trial of the disk of the store.
+struct DiskEvidence: Sendable {
+  var directory: String
+  var trial: DiskTrial
+  /// True if the doctor runs as root or as the daemon's user. Any other user may be forbidden to
+  /// write there, which says nothing of the daemon.
+  var isDaemonUser = true
+
+  /// With less room the disk counts as nearly full. It is what folds may write between two looks.
+  static let freeLeast: Int64 = 256 << 20
+  /// A commit that takes longer delays producers noticeably.
+  static let slowAfter = Duration.seconds(2)
+
+  var findings: [Finding] {
+    if let failure = trial.failure {
+      if !isDaemonUser, [EACCES, EPERM].contains(failure) {
+        return [
+          .skipped(
+            .disk, directory, "this user may not write there",
+            remedy: "run the doctor as root or as the daemon's user")
+        ]
+      }
+      return [.found(code(of: failure), directory, cause: cause)]
+    }
+    let free = trial.free.map { "\(HumanFormat.size($0)) are free" } ?? "its size is unknown"
+    var found: [Finding] = []
+    if let left = trial.free, left < Self.freeLeast {
+      found.append(.found(.diskNearlyFull, directory, cause: free))
+    }
+    let milliseconds = Int(trial.took / .milliseconds(1))
+    if trial.took > Self.slowAfter {
+      found.append(
+        .found(
+          .diskSlow, directory,
+          cause: "to bring \(DiskTrial.bytesWritten) bytes to the disk took \(milliseconds) ms"))
+    }
+    guard found.isEmpty else { return found }
+    return [
+      .passed(
+        .disk, directory, "it can be written, and what is written reaches the disk; \(free)",
+        took: trial.took)
+    ]
+  }
+
+  private var cause: String {
+    let free = trial.free.map { "; \(HumanFormat.size($0)) are free" } ?? ""
+    return "a trial could not be written: \(trial.reason)\(free)"
+  }
+
+  private func code(of failure: Int32) -> FindingCode {
+    switch failure {
+    case ENOSPC, EDQUOT: .diskFull
+    case EROFS: .diskReadOnly
+    default: .diskUnwritable
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import RelayCurl
+
+/// A try to connect to a server that the configuration names.
+struct ServerEvidence: Sendable {
+  enum Outcome: Sendable {
+    case connected(ConnectTimes)
+    case failed(ClientError)
+  }
+
+  /// What the configuration needs the server for, such as `apns com.example.notes`.
+  var use: String
+  /// Scheme, host and port.
+  var place: String
+  var outcome: Outcome
+
+  var isReached: Bool {
+    if case .connected = outcome { true } else { false }
+  }
+
+  var findings: [Finding] {
+    let subject = "\(use) at \(place)"
+    switch outcome {
+    case .connected(let times):
+      let steps = times.secured > .zero ? "DNS, TCP and TLS" : "DNS and TCP"
+      return [.passed(.network, subject, "\(steps) are good", took: times.all)]
+    case .failed(let error):
+      return [Self.finding(of: error, subject)]
+    }
+  }
+
+  /// The finding for a connection that failed.
+  static func finding(of error: ClientError, _ subject: String) -> Finding {
+    switch error.code {
+    case .noHost: return .found(.hostUnknown, subject, cause: error.message)
+    case .tls:
+      let isOfTime = ["not yet valid", "expired"].contains { error.message.contains($0) }
+      return .found(
+        .serverUntrusted, subject, cause: error.message,
+        remedy: isOfTime
+          ? "look at the machine's clock first: timedatectl; if it is right, renew the server's "
+            + "certificate" : nil)
+    default: return .found(.serverUnreachable, subject, cause: error.message)
+    }
+  }
+}
+
+/// What the account server at `users.jwks` answered.
+struct KeySetEvidence: Sendable {
+  enum Outcome: Sendable {
+    case keys(Int)
+    /// The server answered something else than keys.
+    case unusable(String)
+    case failed(ClientError)
+  }
+
+  var use: String
+  var place: String
+  var outcome: Outcome
+  var time: ServerTime?
+
+  var findings: [Finding] {
+    let subject = "\(use) at \(place)"
+    let time = time?.findings ?? []
+    switch outcome {
+    case .keys(let count):
+      let keys = count == 1 ? "1 key" : "\(count) keys"
+      return [.passed(.network, subject, "it gives \(keys) of users")] + time
+    case .unusable(let reason): return [.found(.keysUnusable, subject, cause: reason)] + time
+    case .failed(let error):
+      return [ServerEvidence.finding(of: error, subject)]
+    }
+  }
+}
+
+/// What answers at `server.publicURL`.
+struct PublicURLEvidence: Sendable {
+  enum Outcome: Sendable {
+    case relay(took: Duration)
+    case other(String)
+    case failed(ClientError)
+  }
+
+  var url: String
+  var outcome: Outcome
+
+  var findings: [Finding] {
+    let subject = "server.publicURL \(url)"
+    switch outcome {
+    case .relay(let took): return [.passed(.network, subject, "it leads to a relay", took: took)]
+    case .other(let answer): return [.found(.publicURLElsewhere, subject, cause: answer)]
+    case .failed(let error):
+      return [.found(.publicURLElsewhere, subject, cause: error.message)]
+    }
+  }
+}
+
+/// How the daemon answered the preflight of a browser whose page has a listed origin.
+struct OriginEvidence: Sendable {
+  enum Outcome: Hashable, Sendable {
+    case allowed
+    case refused(status: Int)
+    case failed(String)
+  }
+
+  var origin: String
+  /// Container and environment.
+  var scope: String
+  var outcome: Outcome
+
+  var findings: [Finding] {
+    let subject = "origin \(origin) of \(scope)"
+    switch outcome {
+    case .allowed: return [.passed(.network, subject, "the daemon lets its pages ask")]
+    case .refused(let status):
+      return [
+        .found(.originRefused, subject, cause: "the daemon answered its preflight with \(status)")
+      ]
+    case .failed(let reason): return [.found(.originRefused, subject, cause: reason)]
+    }
+  }
+}

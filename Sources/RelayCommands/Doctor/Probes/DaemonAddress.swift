@@ -1,0 +1,33 @@
+import RelayCurl
+
+/// How the doctor reaches the API of the daemon on this machine, past any proxy.
+struct DaemonAddress: Sendable {
+  private let base: String
+  private let connectTo: String?
+  private let trustRoots: String?
+
+  /// Nil if the configuration lets the system choose the port.
+  init?(_ settings: Settings) {
+    let listen = settings.server.listen
+    guard listen.port != 0 else { return nil }
+    var own = listen
+    // The addresses of all interfaces are none to connect to.
+    if listen.host == "0.0.0.0" { own.host = "127.0.0.1" }
+    if listen.host == "::" { own.host = "::1" }
+    guard let tls = settings.server.tls else {
+      (base, connectTo, trustRoots) = ("http://\(own)", nil, nil)
+      return
+    }
+    // The certificate names the public host, and may be one that only devices know.
+    let named = settings.server.publicURL.flatMap { $0.hasPrefix("https://") ? $0 : nil }
+    (base, connectTo, trustRoots) = (named ?? "https://\(own)", "\(own)", tls.certificate)
+  }
+
+  /// - Parameter path: begins with a slash.
+  func request(_ method: String, _ path: String, timeout: Duration = Probes.timeout) -> HTTPRequest
+  {
+    var request = HTTPRequest(method, base + path, timeout: timeout, trustRoots: trustRoots)
+    request.connectTo = connectTo
+    return request
+  }
+}

@@ -1,0 +1,190 @@
+import Foundation
+import RelayCore
+import RelayCurl
+import RelayFeedback
+import RelayHTTP
+import RelayPush
+
+/// Looks at the servers that the configuration names: whether they have an address, take a
+/// connection and show a good certificate.
+extension Probes {
+  /// A server, and the authorities that vouch for it.
+  struct Server: Sendable {
+    var use: String
+    var url: String
+    var trustRoots: String?
+  }
+
+  mutating func servers() async -> [Finding] {
+    guard let settings else { return [] }
+    let named = Self.servers(of: settings)
+    if !named.isEmpty { say("connecting to \(named.count) servers") }
+    var found: [Finding] = []
+    for evidence in await connections(to: named) {
+      if !evidence.isReached { unreachable.insert(evidence.place) }
+      found += evidence.findings
+    }
+    for evidence in await keySets(of: settings) { found += evidence.findings }
+    if let evidence = await publicURL(of: settings) {
+      if case .relay = evidence.outcome { hasPublicURL = true }
+      found += evidence.findings
+    }
+    return found
+  }
+
+  /// Providers and webhooks. Key sets are fetched, and browsers' push services are not known.
+  private static func servers(of settings: Settings) -> [Server] {
+    settings.apps.flatMap { app -> [Server] in
+      var servers: [Server] = []
+      for route in app.apns {
+        for endpoint in [route.endpoint, route.otherEndpoint].compactMap(\.self) {
+          servers.append(
+            Server(
+              use: "apns \(route.topic)", url: endpoint.url, trustRoots: route.trustRoots))
+        }
+      }
+      if let fcm = app.fcm {
+        servers.append(
+          Server(
+            use: "fcm \(fcm.project)", url: "https://\(fcm.host):\(fcm.port)",
+            trustRoots: fcm.trustRoots))
+        // The file was read as an account when the configuration was.
+        if let account = try? ServiceAccount(json: fcm.serviceAccount.bytes) {
+          servers.append(
+            Server(
+              use: "tokens of fcm \(fcm.project)", url: account.tokenURL,
+              trustRoots: fcm.trustRoots))
+        }
+      }
+      if let webhook = app.feedback {
+        servers.append(
+          Server(
+            use: "webhook of \(app.scope.text)", url: webhook.url, trustRoots: webhook.trustRoots))
+      }
+      return servers
+    }
+  }
+
+  /// Tries all servers at once. The evidence is in the order of the configuration, each server
+  /// once.
+  private func connections(to servers: [Server]) async -> [ServerEvidence] {
+    var seen: Set<String> = []
+    let servers = servers.filter { seen.insert(HTTPRequest("GET", $0.url).place).inserted }
+    return await withTaskGroup(of: (Int, ServerEvidence).self) { group in
+      for (index, server) in servers.enumerated() {
+        group.addTask { [client] in
+          let request = HTTPRequest(
+            "GET", server.url, timeout: Self.timeout, trustRoots: server.trustRoots)
+          do throws(ClientError) {
+            let times = try await client.connect(request)
+            return (
+              index,
+              ServerEvidence(use: server.use, place: request.place, outcome: .connected(times))
+            )
+          } catch {
+            return (
+              index, ServerEvidence(use: server.use, place: request.place, outcome: .failed(error))
+            )
+          }
+        }
+      }
+      return await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+  }
+
+  /// Fetches the key sets as the daemon does.
+  private func keySets(of settings: Settings) async -> [KeySetEvidence] {
+    var found: [KeySetEvidence] = []
+    for app in settings.apps {
+      guard case .keySetURL(let address) = app.users.proof else { continue }
+      let request = HTTPRequest(
+        "GET", address.url, headers: [(name: "Accept", value: "application/json")],
+        timeout: Self.timeout, trustRoots: address.trustRoots)
+      var evidence = KeySetEvidence(
+        use: "keys of users in \(app.scope.text)", place: request.place, outcome: .keys(0))
+      do throws(ClientError) {
+        let answer = try await client.send(request)
+        evidence.outcome = Self.keys(in: answer)
+        evidence.time = serverTime(answer.serverSeconds, of: request.place)
+      } catch {
+        evidence.outcome = .failed(error)
+      }
+      found.append(evidence)
+    }
+    return found
+  }
+
+  private static func keys(in answer: HTTPAnswer) -> KeySetEvidence.Outcome {
+    guard answer.status == 200 else {
+      return .unusable("it answered with status \(answer.status)")
+    }
+    do throws(KeySet.Unreadable) {
+      let set = try KeySet(answer.body)
+      guard set.keys.isEmpty else { return .keys(set.keys.count) }
+      let why = set.problems.isEmpty ? "" : ": \(set.problems.joined(separator: "; "))"
+      return .unusable("it lists no key for ES256, RS256 or EdDSA\(why)")
+    } catch {
+      return .unusable("the answer \(error.reason)")
+    }
+  }
+
+  func serverTime(_ seconds: Int64?, of server: String) -> ServerTime? {
+    seconds.map {
+      ServerTime(server: server, time: Instant(milliseconds: $0 * 1_000), own: now)
+    }
+  }
+
+  private func publicURL(of settings: Settings) async -> PublicURLEvidence? {
+    guard let url = settings.server.publicURL, isRunning else { return nil }
+    do throws(ClientError) {
+      let clock = ContinuousClock()
+      let begin = clock.now
+      let answer = try await client.send(
+        HTTPRequest("GET", "\(url)/health/live", timeout: Self.timeout))
+      // A body that is no JSON is no relay's.
+      let isRelay = answer.status == 200 && (try? LooseJSON(body: answer.body)["live"].bool) == true
+      return PublicURLEvidence(
+        url: url,
+        outcome: isRelay
+          ? .relay(took: clock.now - begin)
+          : .other("/health/live was answered \(answer.status), and not by a relay"))
+    } catch {
+      return PublicURLEvidence(url: url, outcome: .failed(error))
+    }
+  }
+
+  /// Asks as a browser does before a page of a listed origin may ask.
+  func origins() async -> [OriginEvidence] {
+    guard let settings, let address = DaemonAddress(settings) else { return [] }
+    var found: [OriginEvidence] = []
+    for app in settings.apps {
+      for origin in app.origins {
+        let path = "/device/1/\(app.scope.container)/\(app.scope.environment.name)/tokens/register"
+        var request =
+          hasPublicURL
+          ? HTTPRequest("OPTIONS", (settings.server.publicURL ?? "") + path)
+          : address.request("OPTIONS", path)
+        request.headers = [
+          (name: "Origin", value: origin),
+          (name: "Access-Control-Request-Method", value: "POST"),
+          (name: "Access-Control-Request-Headers", value: "authorization"),
+        ]
+        found.append(
+          OriginEvidence(
+            origin: origin, scope: app.scope.text,
+            outcome: await preflight(request, origin)))
+      }
+    }
+    return found
+  }
+
+  private func preflight(_ request: HTTPRequest, _ origin: String) async -> OriginEvidence.Outcome {
+    do throws(ClientError) {
+      let answer = try await client.send(request)
+      let allowed = answer.header("access-control-allow-origin")
+      return answer.isSuccess && allowed == origin ? .allowed : .refused(status: answer.status)
+    } catch {
+      return .failed(error.message)
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import RelayCore
+import RelayCurl
+import RelayStore
+import RelaySystem
+import RelayWire
+
+/// Looks at the machine, the relay and the servers around it, and brings back evidence. The
+/// evidence itself says what follows from it.
+struct Probes: Sendable {
+  let options: ConfigurationOptions
+  let isOffline: Bool
+  let given: GivenKeys
+  let reading: SettingsReading
+  /// What the daemon said at the beginning; nil with `--offline`.
+  let daemon: DaemonEvidence?
+  let console: Console
+  let client = HTTPClient(answerBytesMax: Probes.answerBytesMax)
+  private let clock = SystemClock()
+  private let began: (wall: Instant, boot: Instant)
+  /// Servers that did not take a connection; nothing more is asked of them.
+  var unreachable: Set<String> = []
+  /// True if `server.publicURL` leads to a relay.
+  var hasPublicURL = false
+
+  /// The most bytes of an answer, as of a page with everything that doctors have in the relay.
+  static let answerBytesMax = 4 << 20
+  /// The time for one server: to connect, or to answer.
+  static let timeout = Duration.seconds(10)
+
+  /// Reads the configuration, and asks the daemon for its status.
+  init(
+    _ options: ConfigurationOptions, isOffline: Bool, given: GivenKeys, _ console: Console
+  ) async {
+    self.options = options
+    self.isOffline = isOffline
+    self.given = given
+    self.console = console
+    began = (clock.wall(), clock.boot())
+    reading = options.reading
+    daemon =
+      isOffline ? nil : await Self.ask(reading.controlSocket ?? Settings.Control.socketDefault)
+    daemonPID = daemon?.report?.pid ?? Self.holder(of: reading.storeDirectory)
+  }
+
+  var settings: Settings? { reading.settings }
+  /// True if the daemon has answered.
+  var isRunning: Bool { daemon?.report != nil }
+  /// The daemon's process; nil if none runs, or if this user may not see it.
+  let daemonPID: Int32?
+  var now: Instant { clock.wall() }
+
+  /// The findings of one look, the change's walk aside.
+  mutating func look(_ step: Examination.Step) async -> [Finding] {
+    switch step {
+    case .configuration: return configuration.findings
+    case .files: return files.findings
+    case .clock: return clockEvidence.findings
+    case .limits: return limits.map(\.findings) ?? []
+    case .disk: return disk.map(\.findings) ?? []
+    case .store: return store.map(\.findings) ?? []
+    case .port: return ports.flatMap(\.findings)
+    case .daemon: return daemon?.findings ?? []
+    case .servers: return await servers()
+    case .credentials: return await credentials()
+    case .origins: return await origins().flatMap(\.findings)
+    case .change: return []
+    case .clockRun:
+      return ClockRun(wall: clock.wall() - began.wall, boot: clock.boot() - began.boot).findings
+    }
+  }
+
+  /// Prints a line on stderr before something that may take seconds.
+  func say(_ what: String) { console.talk(line: "zonerelay: \(what)") }
+
+  /// The daemon that has the store, found without asking it.
+  private static func holder(of directory: String?) -> Int32? {
+    guard let pid = directory.flatMap({ StoreDescription.lastHolder(of: $0) }),
+      OtherProcess(pid).name == "zonerelay"
+    else { return nil }
+    return pid
+  }
+
+  private static func ask(_ socket: String) async -> DaemonEvidence {
+    let control = ControlLine(socket: socket)
+    do {
+      return DaemonEvidence(
+        socket: socket, outcome: .answered(try await control.get("/status", as: StatusReport.self)))
+    } catch {
+      let failure = Failure(error)
+      return DaemonEvidence(
+        socket: socket,
+        outcome: failure.status == .notRunning
+          ? .stopped : .silent(cause: failure.message, remedy: failure.hint))
+    }
+  }
+
+  private var configuration: ConfigurationEvidence {
+    var problems = reading.problems + reading.directoryProblems
+    if let socket = reading.socketProblem { problems.append(socket) }
+    if !isOffline { problems += reading.addressProblems }
+    return ConfigurationEvidence(file: options.config, problems: problems)
+  }
+}

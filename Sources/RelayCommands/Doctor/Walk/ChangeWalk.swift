@@ -1,0 +1,130 @@
+/// One change on its way from a producer to a device: which request comes next, and what each
+/// answer means. The first hop that is broken ends the walk.
+///
+/// ```
+/// register ─▶ subscribe ─▶ post ─▶ poll ─▶ fetch ─▶ acknowledge ─▶ confirm ─▶ done
+///                                  └─ no wake yet: again ┘          └─ still pending: again
+/// ```
+struct ChangeWalk {
+  enum Hop: String, CaseIterable, Sendable {
+    case device, subscription, post, courier, fetch, acknowledgement
+
+    /// What the hop's request makes in the relay; nil if it makes nothing.
+    var makes: Made? {
+      switch self {
+      case .device: .device
+      case .subscription: .subscription
+      case .post: .zone
+      case .courier, .fetch, .acknowledgement: nil
+      }
+    }
+  }
+
+  enum Action: Equatable {
+    case ask(WalkRequest)
+    /// Ask again after a short time.
+    case askLater(WalkRequest)
+    case done
+  }
+
+  let names: WalkNames
+  /// How long the courier may take, and how long the acknowledgement may need until it is durable.
+  let patience: Duration
+  private(set) var state = State.begun
+  /// The time that the hop under way has taken so far.
+  private var spent = Duration.zero
+  /// The address at the courier that the relay gave the device.
+  private(set) var courierURL = ""
+  /// What the walk has perhaps made in the relay, and must remove.
+  private(set) var made: Set<Made> = []
+
+  enum Made: Hashable, Sendable { case device, subscription, zone }
+
+  enum State: Equatable {
+    case begun
+    case registered
+    case subscribed
+    case posted
+    case told(wake: Int)
+    case fetched(wake: Int)
+    case acknowledged
+    case done
+    case broken(Hop)
+  }
+
+  init(names: WalkNames, patience: Duration) {
+    self.names = names
+    self.patience = patience
+  }
+
+  /// What to do next. What the request makes counts as made from now on, because its answer may be
+  /// lost.
+  mutating func next() -> Action {
+    switch state {
+    case .begun:
+      made.insert(.device)
+      return .ask(.register)
+    case .registered:
+      made.insert(.subscription)
+      return .ask(.subscribe)
+    case .subscribed:
+      made.insert(.zone)
+      return .ask(.post)
+    case .posted: return .ask(.poll)
+    case .told: return .ask(.fetch)
+    case .fetched(let wake): return .ask(.acknowledge(wake: wake))
+    case .acknowledged: return .askLater(.confirm)
+    case .done, .broken: return .done
+    }
+  }
+
+  /// The hop that the next request belongs to; nil after the last one.
+  var hop: Hop? {
+    switch state {
+    case .begun: .device
+    case .registered: .subscription
+    case .subscribed: .post
+    case .posted: .courier
+    case .told: .fetch
+    case .fetched, .acknowledged: .acknowledgement
+    case .done, .broken: nil
+    }
+  }
+
+  /// The requests that remove what the walk has made, in the order in which a killed doctor leaves
+  /// the device to the last: by it, a later run finds the rest.
+  var cleanUp: [WalkRequest] {
+    let ends: [(Made, WalkRequest)] = [
+      (.zone, .endZone), (.subscription, .unsubscribe), (.device, .unregister),
+    ]
+    return ends.compactMap { made.contains($0.0) ? $0.1 : nil }
+  }
+
+  /// - Parameter took: the time from the request to its answer.
+  /// - Returns: a finding if the answer ends a hop.
+  mutating func answered(_ answer: WalkAnswer, took: Duration) -> Finding? {
+    guard let hop else { return nil }
+    spent += took
+    let next: State
+    do throws(WalkFault) {
+      next = try state.after(answer, names)
+      if state == .begun { courierURL = try answer.body()["webcourierURL"].string }
+    } catch {
+      // What the relay has refused was not made; an answer that was lost says nothing.
+      if case .answered = answer, let refused = hop.makes { made.remove(refused) }
+      state = .broken(hop)
+      return .found(hop.code, hop.subject, cause: error.cause)
+    }
+    if next == state {
+      guard spent < patience else {
+        state = .broken(hop)
+        return .found(hop.code, hop.subject, cause: hop.late(after: spent))
+      }
+      return nil
+    }
+    state = next
+    guard self.hop != hop else { return nil }
+    defer { spent = .zero }
+    return .passed(.change, hop.subject, hop.success, took: spent)
+  }
+}

@@ -1,0 +1,102 @@
+import Crypto
+import Foundation
+import RelayCore
+
+/// What the operator gives the doctor beside the configuration.
+struct GivenKeys: Sendable {
+  /// A token that the account server has signed for the doctor's user.
+  var userToken: GivenToken?
+  /// The private key of a producer that signs its requests.
+  var producerKey: P256.Signing.PrivateKey?
+
+  static let none = GivenKeys()
+
+  struct GivenToken: Sendable {
+    var text: String
+    /// The containers that the token is for.
+    var containers: [String]
+  }
+
+  /// Reads the files of the flags.
+  ///
+  /// - Throws: `Failure` for a file that is no such key, or for a token of another user: with it
+  ///   the doctor would change the feed of a person.
+  init(userToken: String?, producerKey: String?) throws {
+    self.userToken = try userToken.map { try Self.token(in: $0) }
+    self.producerKey = try producerKey.map { try Self.key(in: $0) }
+  }
+
+  private init() {}
+
+  private static func token(in path: String) throws -> GivenToken {
+    let text = try read(path, "--user-token").text
+    let claims: Claims
+    do {
+      let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+      guard parts.count == 3 else { throw CocoaError(.coderInvalidValue) }
+      claims = try JSONDecoder().decode(Claims.self, from: Data(base64URL: parts[1]))
+    } catch {
+      throw Failure(
+        .usage, "--user-token: \(path) holds no JWT",
+        hint: "put one into it that the account server has signed for \(UserID.doctor.name)")
+    }
+    guard claims.sub == UserID.doctor.name else {
+      throw Failure(
+        .usage, "--user-token: the token in \(path) is for the user \(claims.sub)",
+        hint: "let the account server sign one for \(UserID.doctor.name): the doctor touches no "
+          + "person's feed")
+    }
+    return GivenToken(text: text, containers: claims.aud.values)
+  }
+
+  private static func key(in path: String) throws -> P256.Signing.PrivateKey {
+    let text = try read(path, "--producer-key").text
+    do {
+      return try P256.Signing.PrivateKey(pemRepresentation: text)
+    } catch {
+      throw Failure(
+        .usage, "--producer-key: \(path) holds no P-256 private key in PEM",
+        hint: "name the private key whose public half the configuration has as "
+          + "producers[].publicKey")
+    }
+  }
+
+  private static func read(_ path: String, _ flag: String) throws -> Secret {
+    do throws(ValueError) {
+      return try FileBytes.secret(path)
+    } catch {
+      throw Failure(.usage, "\(flag): \(error.cause)", hint: error.remedy)
+    }
+  }
+
+  private struct Claims: Decodable {
+    var sub: String
+    var aud: Audience
+  }
+
+  private struct Audience: Decodable {
+    var values: [String]
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.singleValueContainer()
+      // The claim is a string or a list of strings; the second attempt says what is wrong.
+      if let name = try? container.decode(String.self) {
+        values = [name]
+      } else {
+        values = try container.decode([String].self)
+      }
+    }
+  }
+}
+
+extension Data {
+  /// - Throws: an error if the text is not base64url.
+  fileprivate init(base64URL text: Substring) throws {
+    let plain = text.replacing("-", with: "+").replacing("_", with: "/")
+    let padding = String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4)
+    guard let data = Data(base64Encoded: plain + padding) else {
+      throw CocoaError(.coderInvalidValue)
+    }
+    self = data
+  }
+}

@@ -1,0 +1,129 @@
+/// What a request of the walk got.
+enum WalkAnswer {
+  case answered(status: Int, LooseJSON)
+  /// There is no answer, or one that cannot be read.
+  case unanswered(String)
+}
+
+/// Why an answer breaks a hop.
+struct WalkFault: Error, Hashable {
+  var cause: String
+}
+
+extension WalkAnswer {
+  /// The answer's JSON if its status is the expected one.
+  func body(expecting expected: Int = 200) throws(WalkFault) -> LooseJSON {
+    switch self {
+    case .unanswered(let reason): throw WalkFault(cause: reason)
+    case .answered(expected, let body): return body
+    case .answered(let status, let body): throw WalkFault(cause: Self.refusal(status, body))
+    }
+  }
+
+  /// The words of an error's body.
+  static func refusal(_ status: Int, _ body: LooseJSON) -> String {
+    let words = [body["serverErrorCode"].string, body["reason"].string].filter { !$0.isEmpty }
+    return "the relay answered \(status)"
+      + (words.isEmpty ? "" : ": " + words.joined(separator: ", "))
+  }
+}
+
+extension ChangeWalk.State {
+  /// The state after an answer; the same state if the request must be asked again.
+  func after(_ answer: WalkAnswer, _ names: WalkNames) throws(WalkFault) -> Self {
+    switch self {
+    case .begun:
+      let address = try answer.body()["webcourierURL"].string
+      guard !address.isEmpty else { throw WalkFault(cause: "the answer has no webcourierURL") }
+      return .registered
+    case .registered:
+      try Self.checkItem(try answer.body()["subscriptions"].array.first)
+      return .subscribed
+    case .subscribed:
+      let body = try answer.body(expecting: 202)
+      guard body["accepted"].int == 1 else { throw WalkFault(cause: "the answer is \(body.text)") }
+      return .posted
+    case .posted: return Self.wake(in: try answer.body(), names).map { .told(wake: $0) } ?? self
+    case .told(let wake):
+      let zone = try answer.body()["zones"].array.first
+      try Self.checkItem(zone)
+      let records = zone?["records"].array ?? []
+      guard records.contains(where: { $0["recordName"].string == names.record }) else {
+        throw WalkFault(
+          cause: "the page of the zone lists \(records.count) records, not the new one")
+      }
+      return .fetched(wake: wake)
+    case .fetched:
+      _ = try answer.body()
+      return .acknowledged
+    case .acknowledged:
+      let device = try answer.body()["devices"].array.first
+      guard let device else {
+        throw WalkFault(cause: "the relay does not know the device any more")
+      }
+      return device["pending"].int == 0 ? .done : self
+    case .done, .broken: return self
+    }
+  }
+
+  /// An error of an item stands in an answer of status 200.
+  private static func checkItem(_ item: LooseJSON?) throws(WalkFault) {
+    guard let item else { throw WalkFault(cause: "the answer has no item") }
+    guard item["serverErrorCode"].string.isEmpty else {
+      throw WalkFault(cause: "\(item["serverErrorCode"].string), \(item["reason"].string)")
+    }
+  }
+
+  /// The number of a wake that names the zone, or more than it can name; nil for an empty answer,
+  /// and for a wake about another doctor's zone.
+  private static func wake(in payload: LooseJSON, _ names: WalkNames) -> Int? {
+    let told = payload["zr"]
+    let zones = told["z"].array.map { $0.array.first?.string ?? "" }
+    guard zones.contains(names.zone) || told["m"].int == 1 else { return nil }
+    return told["w"].int
+  }
+}
+
+extension ChangeWalk.Hop {
+  var code: FindingCode {
+    switch self {
+    case .device: .changeDevice
+    case .subscription: .changeSubscription
+    case .post: .changePost
+    case .courier: .changeCourier
+    case .fetch: .changeFetch
+    case .acknowledgement: .changeAcknowledgement
+    }
+  }
+
+  /// The hop as people read it.
+  var subject: String {
+    switch self {
+    case .device: "a device registers"
+    case .subscription: "it subscribes"
+    case .post: "a producer reports a change"
+    case .courier: "the courier tells the device"
+    case .fetch: "the device fetches"
+    case .acknowledgement: "the device acknowledges"
+    }
+  }
+
+  var success: String {
+    switch self {
+    case .device: "the relay has registered it"
+    case .subscription: "the relay has saved the subscription"
+    case .post: "202: the change is durable"
+    case .courier: "the wake names the changed zone"
+    case .fetch: "the page has the changed record"
+    case .acknowledgement: "nothing pends for the device any more"
+    }
+  }
+
+  func late(after spent: Duration) -> String {
+    let seconds = Int(spent / .seconds(1))
+    switch self {
+    case .courier: return "no wake named the changed zone within \(seconds) s"
+    default: return "the change still pends for the device after \(seconds) s"
+    }
+  }
+}

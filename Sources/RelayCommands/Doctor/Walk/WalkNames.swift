@@ -1,0 +1,36 @@
+import Foundation
+import RelayCore
+
+/// The names of what one run of the doctor makes in the relay. They all contain the id of the run's
+/// own device: two runs at the same time have nothing in common but their user, and a later run
+/// finds what an earlier one has left.
+struct WalkNames: Hashable, Sendable {
+  /// The device's `clientId`.
+  let client: String
+
+  init(client: String = UUID().uuidString.lowercased()) { self.client = client }
+
+  var user: String { UserID.doctor.name }
+  var zone: String { "doctor-\(client)" }
+  var subscription: String { "doctor-\(client)" }
+  let record = "change"
+
+  static let source = "/zonerelay/doctor"
+
+  /// What an earlier run has left is removed after this time, so that a run under way is not
+  /// disturbed. No run takes so long.
+  static let leftAfter = Span.minutes(10)
+  /// The most earlier runs after which one run cleans up.
+  static let leftMax = 16
+
+  /// The runs that have left their device in the relay, oldest first.
+  ///
+  /// - Parameter list: the answer of `tokens/list`.
+  static func left(in list: LooseJSON, at now: Instant) -> [WalkNames] {
+    list["devices"].array.filter {
+      Instant(milliseconds: Int64($0["registeredAt"].int)) <= now
+        + Span(milliseconds: -leftAfter.milliseconds)
+    }.sorted { $0["registeredAt"].int < $1["registeredAt"].int }
+      .prefix(leftMax).map { WalkNames(client: $0["clientId"].string) }
+  }
+}

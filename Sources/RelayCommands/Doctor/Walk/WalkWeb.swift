@@ -1,0 +1,114 @@
+import Crypto
+import Foundation
+import RelayCore
+import RelayCurl
+import RelayWire
+
+/// Sends the walk's requests to the daemon, as a device, as a producer and as an operator.
+struct WalkWeb: Sendable {
+  let address: DaemonAddress
+  let scene: WalkScene
+  let control: ControlClient
+  let client: HTTPClient
+  /// The token of the doctor's user.
+  let token: String
+
+  init(_ address: DaemonAddress, _ scene: WalkScene, control: ControlClient, client: HTTPClient)
+    async throws
+  {
+    (self.address, self.scene, self.control, self.client) = (address, scene, control, client)
+    switch scene.user {
+    case .token(let text): token = text
+    case .secret(let secret, let issuer):
+      token = try await SignedUserToken.sign(
+        user: UserID.doctor.name, container: scene.scope.container, issuer: issuer,
+        secret: secret.bytes)
+    }
+  }
+
+  private var path: String { "\(scene.scope.container)/\(scene.scope.environment.name)" }
+
+  /// - Parameters:
+  ///   - courier: the address at the courier that the relay gave the device.
+  ///   - timeout: the longest time until the answer.
+  func ask(
+    _ request: WalkRequest, _ names: WalkNames, courier: String = "", within timeout: Duration
+  ) async -> WalkAnswer {
+    do {
+      let answer: HTTPAnswer
+      if request == .confirm {
+        answer = try await control.get("/devices?client=\(names.client)")
+      } else {
+        answer = try await client.send(
+          try http(request, names, courier: courier, within: timeout))
+      }
+      // A poll that ends without a wake has no body.
+      let body = answer.body.isEmpty ? LooseJSON(nil) : try LooseJSON(body: answer.body)
+      return .answered(status: answer.status, body)
+    } catch let error as ClientError {
+      return .unanswered(error.message)
+    } catch {
+      return .unanswered("the answer is no JSON")
+    }
+  }
+
+  private func http(
+    _ request: WalkRequest, _ names: WalkNames, courier: String, within timeout: Duration
+  ) throws -> HTTPRequest {
+    let device =
+      "clientId=\(names.client)" + (scene.apiToken.map { "&ckAPIToken=\(quoted($0))" } ?? "")
+    let database = "/database/1/\(path)/private"
+    let target: String
+    switch request {
+    case .register: target = "/device/1/\(path)/tokens/create?\(device)"
+    case .subscribe, .unsubscribe: target = "\(database)/subscriptions/modify?\(device)"
+    case .fetch: target = "\(database)/changes/zone?\(device)"
+    case .acknowledge: target = "/device/1/\(path)/wakes/acknowledge?\(device)"
+    case .unregister: target = "/device/1/\(path)/tokens/unregister?\(device)"
+    case .list: target = "/device/1/\(path)/tokens/list?\(device)"
+    case .post, .endZone: target = "/events/1/\(path)"
+    case .poll, .confirm:
+      // The relay names its public address; the doctor asks it past any proxy.
+      let place = courier.range(of: "/courier/").map { courier[$0.lowerBound...] } ?? ""
+      return address.request("GET", String(place), timeout: timeout)
+    }
+    var made = address.request("POST", target, timeout: timeout)
+    let body = names.body(of: request, environment: scene.scope.environment.name)
+    made.body = try [UInt8](JSONSerialization.data(withJSONObject: body ?? [:]))
+    let isEvent = request == .post || request == .endZone
+    made.headers = isEvent ? try producer(target, made.body) : [bearer(token)]
+    if isEvent {
+      made.headers.append((name: "Content-Type", value: "application/cloudevents-batch+json"))
+    }
+    return made
+  }
+
+  private func bearer(_ text: String) -> (name: String, value: String) {
+    (name: "Authorization", value: "Bearer \(text)")
+  }
+
+  private func quoted(_ text: String) -> String {
+    // Printable ASCII can always be quoted.
+    text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text
+  }
+
+  private func producer(
+    _ path: String, _ body: [UInt8]
+  ) throws -> [(name: String, value: String)] {
+    switch scene.producer {
+    case .bearer(let key): return [bearer(key.text)]
+    case .signature(let keyID, let key):
+      let date = Date().formatted(.iso8601)
+      let digest = Data(SHA256.hash(data: body)).base64EncodedString()
+      let signature = try key.signature(for: Data("\(date):\(digest):\(path)".utf8))
+      return [
+        (name: "X-Apple-CloudKit-Request-KeyID", value: keyID),
+        (name: "X-Apple-CloudKit-Request-ISO8601Date", value: date),
+        (
+          name: "X-Apple-CloudKit-Request-SignatureV1",
+          value: signature.derRepresentation.base64EncodedString()
+        ),
+      ]
+    }
+  }
+}
