@@ -22,17 +22,19 @@ import Testing
       .replacing("=", with: "")
   }
 
-  private static func keySet(_ key: P256.Signing.PrivateKey, id: String) -> String {
+  static func keySet(_ key: P256.Signing.PrivateKey, id: String) -> String {
     let point = key.publicKey.rawRepresentation
     let (x, y) = (base64URL(point.prefix(32)), base64URL(point.suffix(32)))
     return #"{"keys":[{"kty":"EC","crv":"P-256","kid":"\#(id)","x":"\#(x)","y":"\#(y)"}]}"#
   }
 
-  private static func token(_ key: P256.Signing.PrivateKey, id: String) throws -> String {
+  static func token(
+    _ key: P256.Signing.PrivateKey, id: String, user: String = "_abc"
+  ) throws -> String {
     let expires = Int(Date().timeIntervalSince1970 + 3_600)
     let header = base64URL(Data(#"{"alg":"ES256","kid":"\#(id)"}"#.utf8))
     let claims = base64URL(
-      Data(#"{"sub":"_abc","aud":"\#(Workplace.container)","exp":\#(expires)}"#.utf8))
+      Data(#"{"sub":"\#(user)","aud":"\#(Workplace.container)","exp":\#(expires)}"#.utf8))
     let signed = Data("\(header).\(claims)".utf8)
     return "\(header).\(claims).\(base64URL(try key.signature(for: signed).rawRepresentation))"
   }

@@ -38,5 +38,12 @@ struct JSON: @unchecked Sendable, CustomStringConvertible {  // An immutable tre
   var bool: Bool? { (value as? NSNumber)?.boolValue }
   var keys: Set<String> { Set((value as? [String: Any] ?? [:]).keys) }
   var isNull: Bool { value == nil || value is NSNull }
+  /// The JSON with sorted keys, for comparisons.
+  var text: String {
+    guard let value,
+      let data = try? JSONSerialization.data(withJSONObject: value, options: .sortedKeys)
+    else { return "null" }
+    return String(decoding: data, as: UTF8.self)
+  }
   var description: String { value.map { "\($0)" } ?? "nil" }
 }

@@ -7,9 +7,17 @@ struct RunningDaemon {
   let workplace: Workplace
   let web: Web
 
-  static func start(in workplace: Workplace) async throws -> RunningDaemon {
-    let program = try Program(
-      ["serve", "--config", workplace.configPath], in: workplace, name: "serve")
+  /// - Parameter through: a program and its arguments that become the daemon, such as `env`.
+  static func start(
+    in workplace: Workplace, through: [String] = []
+  ) async throws -> RunningDaemon {
+    let command = ["serve", "--config", workplace.configPath]
+    let program =
+      through.isEmpty
+      ? try Program(command, in: workplace, name: "serve")
+      : try Program(
+        Array(through.dropFirst()) + [Program.binary.path] + command, in: workplace, name: "serve",
+        program: URL(fileURLWithPath: through[0]))
     let daemon = RunningDaemon(
       program: program, workplace: workplace, web: Web(base: workplace.api))
     try await daemon.waitUntilReady()
