@@ -41,7 +41,9 @@ extension PushEngine {
   func once(_ request: Request, reason: (Response) -> String?) async -> ProbeAnswer {
     let outcome = await withTaskGroup(of: Void.self) { group in
       group.addTask { await self.run() }
-      let outcome = await self.send(request)
+      let outcome = await withCheckedContinuation { continuation in
+        self.send(request) { continuation.resume(returning: $0) }
+      }
       group.cancelAll()
       return outcome
     }
