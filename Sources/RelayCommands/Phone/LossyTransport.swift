@@ -1,7 +1,7 @@
 import ZoneRelayClient
 
-/// A bad network: one request of ten never leaves, one answer of twenty is lost, one request of five
-/// waits up to two seconds.
+/// A bad network: one request of ten never leaves, one answer of twenty is lost, one request of
+/// five waits up to two seconds.
 struct LossyTransport: RelayTransport {
   struct Cut: Error, CustomStringConvertible {
     let description: String

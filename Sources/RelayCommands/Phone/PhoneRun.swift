@@ -4,7 +4,7 @@ import ZoneRelayClient
 
 /// Phones that run side by side until they end, a time has passed, or the process is interrupted.
 struct PhoneRun {
-  let phones: [Phone]
+  let phones: [CommandLinePhone]
   let talk: PhoneTalk
   let isOnce: Bool
   let time: Span?

@@ -19,9 +19,9 @@ struct PhoneRunCommand: RelayCommand {
       relay refuses the token. For development, --user-secret makes tokens from the environment's \
       users.sharedSecret.
 
-      With --count many phones run in one process, for load in your tests: they print sums only. A \
-      user has at most 100 devices, so phones made from --user-secret belong to users of their own: \
-      NAME-1, NAME-2 and so on.
+      With --count many phones run in one process, for load in your tests: they print sums only. \
+      A user has at most 100 devices, so phones made from --user-secret belong to users of their \
+      own: NAME-1, NAME-2 and so on.
 
       Examples:
         zonerelay phone run --container iCloud.com.example.notes \\
@@ -85,10 +85,10 @@ struct PhoneRunCommand: RelayCommand {
     let address = try relay.address()
     let talk = PhoneTalk(console: console, json: json, isFarm: count > 1)
     let transport = URLSessionTransport(connectionsPerHost: count * 2 + 4)
-    var phones: [Phone] = []
+    var phones: [CommandLinePhone] = []
     for number in 1...count {
       phones.append(
-        try Phone(
+        try CommandLinePhone(
           number: number, address: address,
           transport: lossy ? LossyTransport(transport) : transport,
           tokens: try user.tokens(of: number, count: count, container: address.container),

@@ -2,7 +2,7 @@ import Foundation
 import ZoneRelayClient
 
 /// One device on the command line: a client of the library, with its copy.
-struct Phone: Sendable {
+struct CommandLinePhone: Sendable {
   private let number: Int
   private let client: ZoneRelayClient
   private let tokens: PhoneTokens
