@@ -1,7 +1,7 @@
 public import ZoneRelayClient
 
-/// An app's copy of its zones in memory, for tests: the change tag of each record, by zone and name.
-/// It also keeps every call that the client made.
+/// An app's copy of its zones in memory, for tests: the change tag of each record, by zone and
+/// name. It also keeps every call that the client made.
 public actor InMemoryCopy: ChangeSink {
   /// The change tags of the records of each zone, by name.
   public var zones: [ZoneID: [String: String]] { records.mapValues(\.tags) }

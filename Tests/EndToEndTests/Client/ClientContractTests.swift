@@ -24,7 +24,7 @@ import ZoneRelayTesting
         }
       self.relay = relay
       client = try ZoneRelayClient(
-        relay.address, state: KeptInMemory(), sink: copy, transport: relay.transport,
+        relay.address, state: StateInMemory(), sink: copy, transport: relay.transport,
         credentials: { _ in try await relay.token(for: "_alice") })
     }
 
@@ -203,13 +203,4 @@ import ZoneRelayTesting
       await #expect(throws: RelayError.self) { _ = try await wakes.next() }
     }
   }
-}
-
-/// A state that ends with the test.
-private final class KeptInMemory: StateStore {
-  private let lock = NSLock()
-  // Every access holds the lock.
-  nonisolated(unsafe) private var bytes: Data?
-  func load() throws -> Data? { lock.withLock { bytes } }
-  func save(_ state: Data) throws { lock.withLock { bytes = state } }
 }
