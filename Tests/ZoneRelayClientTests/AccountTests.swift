@@ -132,5 +132,6 @@ import ZoneRelayTesting
   ])
   func `a token names its user`(jwt: String, user: String?) {
     #expect(UserToken(jwt: jwt)?.user == user)
+    #expect(UserToken(jwt: " \(jwt)\n")?.text == UserToken(jwt: jwt)?.text)
   }
 }

@@ -13,8 +13,10 @@ public struct UserToken: Hashable, Sendable {
   }
 
   /// Reads the user from a JSON Web Token. The client does not verify the token; the relay does.
-  /// The result is nil if the text is no such token or has no `sub`.
+  /// The result is nil if the text is no such token or has no `sub`. White space around the token
+  /// is left out, as a file has it at its end.
   public init?(jwt text: String) {
+    let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3 else { return nil }
     let base64 = parts[1].replacingOccurrences(of: "-", with: "+")

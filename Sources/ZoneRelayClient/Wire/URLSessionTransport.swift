@@ -11,8 +11,8 @@ internal import Foundation
 public final class URLSessionTransport: RelayTransport {
   let session: URLSession
 
-  /// - Parameter connectionsPerHost: how many connections the transport may have at once. One client
-  ///   needs two: the courier holds one of them.
+  /// - Parameter connectionsPerHost: how many connections the transport may have at once. One
+  ///   client needs two: the courier holds one of them.
   public init(connectionsPerHost: Int = 4) {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.httpMaximumConnectionsPerHost = connectionsPerHost
