@@ -28,8 +28,8 @@ import Testing
     }
   }
 
-  /// The libraries for apps. They use the words of CloudKit's clients, and the daemon has no part of
-  /// them.
+  /// The libraries for apps. They use the words of CloudKit's clients, and the daemon has no part
+  /// of them.
   private static let libraries = ["ZoneRelayClient", "ZoneRelayTesting"]
 
   /// A name has one meaning in the whole product. A nested type is distinguished by its enclosing
@@ -94,8 +94,8 @@ import Testing
     #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
   }
 
-  /// Every task has a parent task; only the composition root may start a task without one. In an app
-  /// the client's work serves many callers, and none of them is its parent.
+  /// Every task has a parent task; only the composition root may start a task without one. In an
+  /// app the client's work serves many callers, and none of them is its parent.
   @Test func `only the daemon's root starts unstructured tasks`() throws {
     var found: [String] = []
     for file in try SourceTree.swift("Sources")
