@@ -12,7 +12,7 @@ extension ClientError {
     case CURLE_OPERATION_TIMEDOUT:
       self.init(
         code: .timeout, message: "no answer from \(target) within \(request.timeout)",
-        remedy: "see whether the server is overloaded, or allow more time")
+        remedy: "see whether the server is overloaded, then try again")
     case CURLE_COULDNT_RESOLVE_HOST:
       self.init(
         code: .noHost, message: "the host of \(target) has no address: \(reason)",

@@ -9,7 +9,7 @@ struct Answer: Error {
   /// - Parameter members: what `JSONSerialization` can write.
   init(status: Int = 200, _ members: [String: Any]) {
     self.status = status
-    // The members above are all that JSON knows.
+    // JSON has a form for each of the members above, so this does not fail.
     json = (try? JSONSerialization.data(withJSONObject: members)) ?? Data()
   }
 

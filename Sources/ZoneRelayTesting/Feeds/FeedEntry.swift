@@ -1,17 +1,17 @@
 internal import Foundation
 
-/// One subject of a feed, with the place of its last change.
+/// A zone or record in a feed, with the position of its last change.
 struct FeedEntry {
   var position = 0
-  /// Where its first life began.
+  /// The position at which it was first created.
   private(set) var born = 0
-  /// Where the life before the last one ended, and where the last one began.
+  /// The positions at which it was last deleted, and created again after that.
   private var died = 0
   private(set) var reborn = 0
   var isDeleted = false
   /// The installation that made the last change.
   var device: UUID?
-  /// The place of the last change that `device` did not make.
+  /// The position of the last change that `device` did not make.
   var foreign = 0
 
   mutating func change(at position: Int, by device: UUID?, isDeleted: Bool) {
