@@ -120,6 +120,40 @@ import Testing
     #expect(finding?.code == .changeAcknowledgement)
   }
 
+  private func acknowledgedWalk() throws -> ChangeWalk {
+    var walk = walk
+    for (_, answer) in try goodWalk()[..<6] {
+      _ = walk.next()
+      _ = walk.answered(answer, took: .milliseconds(1))
+    }
+    return walk
+  }
+
+  /// The answers of a fast relay take no time, but the pauses between the questions do.
+  @Test func `the pauses count as time of the acknowledgement`() throws {
+    var walk = try acknowledgedWalk()
+    let pending = try answer(#"{"devices":[{"pending":1,"lane":"watching"}]}"#)
+    var asked = 0
+    var finding: Finding?
+    while finding == nil, asked < 1_000 {
+      #expect(walk.next() == .askLater(.confirm))
+      finding = walk.answered(pending, took: .zero)
+      asked += 1
+    }
+    #expect(finding?.code == .changeAcknowledgement && finding?.cause?.contains("20 s") == true)
+    #expect(asked == 400, "20 s have 400 pauses of 50 ms")
+  }
+
+  /// All doctors are one user, and subscriptions are their user's: this device, too, is told of the
+  /// other one's change.
+  @Test func `a change of another doctor that no wake has told is not waited for`() throws {
+    var walk = try acknowledgedWalk()
+    #expect(walk.next() == .askLater(.confirm))
+    let others = try answer(#"{"devices":[{"pending":1,"lane":"due"}]}"#)
+    #expect(walk.answered(others, took: .milliseconds(1))?.result == .passed)
+    #expect(walk.next() == .done)
+  }
+
   /// A run that is under way is not disturbed.
   @Test func `earlier runs are cleaned up after ten minutes, sixteen at once`() throws {
     let now = Instant(milliseconds: 1_795_000_000_000)

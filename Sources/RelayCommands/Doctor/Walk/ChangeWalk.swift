@@ -3,7 +3,7 @@
 ///
 /// ```
 /// register ─▶ subscribe ─▶ post ─▶ poll ─▶ fetch ─▶ acknowledge ─▶ confirm ─▶ done
-///                                  └─ no wake yet: again ┘          └─ still pending: again
+///                                  └─ no wake yet: again ┘          └─ told and pending: again
 /// ```
 struct ChangeWalk {
   enum Hop: String, CaseIterable, Sendable {
@@ -22,10 +22,13 @@ struct ChangeWalk {
 
   enum Action: Equatable {
     case ask(WalkRequest)
-    /// Ask again after a short time.
+    /// Ask after `pause`, which counts as time of the hop.
     case askLater(WalkRequest)
     case done
   }
+
+  /// The time between two looks at what still pends.
+  static let pause = Duration.milliseconds(50)
 
   let names: WalkNames
   /// How long the courier may take, and how long the acknowledgement may need until it is durable.
@@ -73,7 +76,9 @@ struct ChangeWalk {
     case .posted: return .ask(.poll)
     case .told: return .ask(.fetch)
     case .fetched(let wake): return .ask(.acknowledge(wake: wake))
-    case .acknowledged: return .askLater(.confirm)
+    case .acknowledged:
+      spent += Self.pause
+      return .askLater(.confirm)
     case .done, .broken: return .done
     }
   }

@@ -61,7 +61,10 @@ extension ChangeWalk.State {
       guard let device else {
         throw WalkFault(cause: "the relay does not know the device any more")
       }
-      return device["pending"].int == 0 ? .done : self
+      // All doctors are one user, and subscriptions are their user's. So this device is told of the
+      // changes of other doctors as well, and what no wake has told yet (`due`) is one of those.
+      let isOfOthers = device["lane"].string == "due"
+      return device["pending"].int == 0 || isOfOthers ? .done : self
     case .done, .broken: return self
     }
   }
@@ -115,7 +118,7 @@ extension ChangeWalk.Hop {
     case .post: "202: the change is durable"
     case .courier: "the wake names the changed zone"
     case .fetch: "the page has the changed record"
-    case .acknowledgement: "nothing pends for the device any more"
+    case .acknowledgement: "nothing that it was told of pends any more"
     }
   }
 

@@ -15,8 +15,6 @@ struct WalkDriver: Sendable {
 
   /// The longest time of one request of the clean-up.
   private static let cleanUpTimeout = Duration.seconds(5)
-  /// The time between two looks at what still pends.
-  private static let pause = Duration.milliseconds(50)
 
   /// Returns all findings, in the order told.
   func run() async -> [Finding] {
@@ -76,7 +74,7 @@ struct WalkDriver: Sendable {
       case .ask(let next): request = next
       case .askLater(let next):
         // The sleep fails only if the walk is cancelled, and then the loop ends.
-        try? await Task.sleep(for: Self.pause)
+        try? await Task.sleep(for: ChangeWalk.pause)
         request = next
       }
       let begin = clock.now
