@@ -30,6 +30,23 @@ import Testing
     #expect(try await rig.device("tokens/unregister", #"{"apnsToken":"abcd"}"#).text == "{}")
   }
 
+  /// Its devices count nowhere, so no provider is to be asked for them.
+  @Test func `the user of the doctor has the courier alone`() async throws {
+    let rig = await Rig()
+    let answer = try await rig.device(
+      "tokens/register", body, as: "_zonerelay-doctor", client: Rig.phone)
+    #expect(answer.status == 400)
+    #expect(try answer.string("reason")?.contains("_zonerelay-doctor") == true, "\(answer.text)")
+    let created = try await rig.device(
+      "tokens/create", #"{"apnsEnvironment":"development"}"#, as: "_zonerelay-doctor",
+      client: Rig.phone)
+    #expect(created.status == 200)
+    let token = try #require(try created.string("apnsToken"))
+    let again = #"{"apnsEnvironment":"development","apnsToken":"\#(token)"}"#
+    #expect(
+      try await rig.device("tokens/register", again, as: "_zonerelay-doctor").status == 200)
+  }
+
   @Test func `a push token is hexadecimal or base64, and the clientId is lower-cased`() async throws
   {
     let rig = await Rig()

@@ -17,6 +17,12 @@ struct TokensController: Sendable {
     _ body: JSONCursor, _ caller: Caller, _ authenticator: ScopeAuthenticator
   ) async throws -> Response {
     let address = try address(in: body, authenticator)
+    // Its devices count in no ledger, so no provider may be asked for them.
+    guard caller.user != .doctor || address.transport == .courier else {
+      throw WireError(
+        .badRequest,
+        "the user \(UserID.doctor.name) is the relay's own: its devices have the courier alone")
+    }
     var client = try client(in: body, caller)
     if client == nil, address.transport == .courier {
       client = try await holder(of: address, caller)
