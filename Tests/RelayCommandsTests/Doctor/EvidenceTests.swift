@@ -233,8 +233,20 @@ import Testing
     let error = ClientError(code: code, message: "no", remedy: "do")
     let evidence = ServerEvidence(use: "apns t", place: "https://a", outcome: .failed(error))
     #expect(codes(evidence.findings) == [expected] && !evidence.isReached)
+  }
+
+  /// The account server may take the connection and then say nothing, or too much.
+  @Test(arguments: [
+    (ClientError.Code.noHost, "host_unknown"), (.refused, "server_unreachable"),
+    (.tls, "server_untrusted"), (.timeout, "keys_unusable"), (.connectionLost, "keys_unusable"),
+    (.answerTooLarge, "keys_unusable"),
+  ])
+  func `an account server that is reached and gives no keys is not called unreachable`(
+    code: ClientError.Code, expected: String
+  ) {
+    let error = ClientError(code: code, message: "no", remedy: "do")
     let keys = KeySetEvidence(use: "keys", place: "https://a", outcome: .failed(error))
-    #expect(codes(keys.findings) == [expected])
+    #expect(codes(keys.findings) == [expected] && keys.findings.first?.cause == "no")
   }
 
   @Test(

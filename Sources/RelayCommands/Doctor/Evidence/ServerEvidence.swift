@@ -66,8 +66,20 @@ struct KeySetEvidence: Sendable {
       let keys = count == 1 ? "1 key" : "\(count) keys"
       return [.passed(.network, subject, "it gives \(keys) of users")] + time
     case .unusable(let reason): return [.found(.keysUnusable, subject, cause: reason)] + time
-    case .failed(let error):
-      return [ServerEvidence.finding(of: error, subject)]
+    case .failed(let error): return [Self.finding(of: error, subject)]
+    }
+  }
+
+  /// Only some failures say that there was no connection.
+  private static func finding(of error: ClientError, _ subject: String) -> Finding {
+    switch error.code {
+    case .noHost, .refused, .tls: ServerEvidence.finding(of: error, subject)
+    case .answerTooLarge: .found(.keysUnusable, subject, cause: error.message)
+    default:
+      .found(
+        .keysUnusable, subject, cause: error.message,
+        remedy: "look at that server, and at a proxy or firewall between; correct users.jwks if it "
+          + "is another one")
     }
   }
 }

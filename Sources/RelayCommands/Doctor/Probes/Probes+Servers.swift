@@ -92,26 +92,37 @@ extension Probes {
     }
   }
 
-  /// Fetches the key sets as the daemon does.
+  /// Fetches the key sets as the daemon does: each address once, and all at the same time.
   private func keySets(of settings: Settings) async -> [KeySetEvidence] {
-    var found: [KeySetEvidence] = []
-    for app in settings.apps {
-      guard case .keySetURL(let address) = app.users.proof else { continue }
-      let request = HTTPRequest(
-        "GET", address.url, headers: [(name: "Accept", value: "application/json")],
-        timeout: Self.timeout, trustRoots: address.trustRoots)
-      var evidence = KeySetEvidence(
-        use: "keys of users in \(app.scope.text)", place: request.place, outcome: .keys(0))
-      do throws(ClientError) {
-        let answer = try await client.send(request)
-        evidence.outcome = Self.keys(in: answer)
-        evidence.time = serverTime(answer.serverSeconds, of: request.place)
-      } catch {
-        evidence.outcome = .failed(error)
+    var seen: Set<KeySetAddress> = []
+    let sets = settings.apps.compactMap { app -> (use: String, KeySetAddress)? in
+      guard case .keySetURL(let address) = app.users.proof, seen.insert(address).inserted else {
+        return nil
       }
-      found.append(evidence)
+      return ("keys of users in \(app.scope.text)", address)
     }
-    return found
+    if !sets.isEmpty { say("asking \(sets.count) account servers for keys of users") }
+    return await withTaskGroup(of: (Int, KeySetEvidence).self) { group in
+      for (index, (use, address)) in sets.enumerated() {
+        group.addTask { (index, await keySet(at: address, for: use)) }
+      }
+      return await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+  }
+
+  private func keySet(at address: KeySetAddress, for use: String) async -> KeySetEvidence {
+    let request = HTTPRequest(
+      "GET", address.url, headers: [(name: "Accept", value: "application/json")],
+      timeout: AccountServer.timeout, trustRoots: address.trustRoots)
+    var evidence = KeySetEvidence(use: use, place: request.place, outcome: .keys(0))
+    do throws(ClientError) {
+      let answer = try await HTTPClient(answerBytesMax: AccountServer.bytesMax).send(request)
+      evidence.outcome = Self.keys(in: answer)
+      evidence.time = serverTime(answer.serverSeconds, of: request.place)
+    } catch {
+      evidence.outcome = .failed(error)
+    }
+    return evidence
   }
 
   private static func keys(in answer: HTTPAnswer) -> KeySetEvidence.Outcome {
