@@ -17,7 +17,8 @@ struct DoctorReport: Sendable {
     }
     return [
       paint.bad("not all is well") + ": " + counts.joined(separator: ", "),
-      "begin with: \(first.group.rawValue): \(first.subject): \(first.message)",
+      "begin with: \(first.group.rawValue): "
+        + HumanFormat.line("\(first.subject): \(first.message)"),
     ]
   }
 }
@@ -59,10 +60,11 @@ extension Finding: Encodable {
   /// The finding's line, and its remedy below it.
   func lines(_ paint: Paint) -> [String] {
     let time = seconds.map { paint.faint(" (\(Int(($0 * 1_000).rounded())) ms)") } ?? ""
-    // The words of a library may have several lines.
-    let words = ([subject, message] + [cause].compactMap(\.self)).joined(separator: ": ")
-      .split(whereSeparator: \.isNewline).joined(separator: " ")
-    return ["  \(mark(paint)) \(words)\(time)"] + (remedy.map { ["      remedy: \($0)"] } ?? [])
+    // The words of a library or of a server may have several lines, and anything else.
+    let words = HumanFormat.line(
+      ([subject, message] + [cause].compactMap(\.self)).joined(separator: ": "))
+    return ["  \(mark(paint)) \(words)\(time)"]
+      + (remedy.map { ["      remedy: \(HumanFormat.line($0))"] } ?? [])
   }
 
   /// The sign of the result. Without a terminal's colours the word stands beside it.

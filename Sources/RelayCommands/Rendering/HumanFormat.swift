@@ -23,6 +23,21 @@ enum HumanFormat {
     return unit == "B" ? "\(bytes) B" : String(format: "%.1f ", value) + unit
   }
 
+  /// A text of any origin as one line: line breaks and tabs become blanks. Other characters that
+  /// could move a terminal's cursor or turn its text around become `�`.
+  static func line(_ text: String) -> String {
+    let lines = text.split(whereSeparator: \.isNewline).joined(separator: " ")
+    return String(
+      String.UnicodeScalarView(
+        lines.unicodeScalars.map { scalar in
+          switch scalar.properties.generalCategory {
+          case .control: scalar == "\t" ? " " : "\u{fffd}"
+          case .format: "\u{fffd}"
+          default: scalar
+          }
+        }))
+  }
+
   /// Replaces the middle of a name that is too long by `…`, because names differ mostly at their
   /// ends.
   static func cut(_ name: String, to width: Int) -> String {

@@ -195,6 +195,15 @@ import Testing
     #expect(colourful.contains("✓") && !colourful.contains("ok"))
   }
 
+  /// The words of a server could move the cursor, or hide other lines of the terminal.
+  @Test func `control characters of a server's answer are not printed`() {
+    let cause = "Apple answered 400 \u{1b}[2J\u{7}\u{9b}31mBad\r\u{7f}\u{202e}Topic"
+    let finding = Finding.found(.apnsUnexpected, "a\tb", cause: cause, remedy: "do\u{1b}c\nit")
+    let text = finding.lines(Paint(isColourful: false)).joined(separator: "\n")
+    #expect(text.hasSuffix(": Apple answered 400 �[2J��31mBad ��Topic\n      remedy: do�c it"))
+    #expect(text.hasPrefix("  ! warning a b: "))
+  }
+
   /// The form of `doctor --json` is a contract.
   @Test func `the JSON has the findings, the first failure and whether all has passed`() throws {
     let findings = [
