@@ -198,6 +198,32 @@ import Testing
     #expect(await daemon.wait().status == 0)
   }
 
+  /// The workplace is closed to others: they cannot even see whether there is a store in it.
+  @Test(.enabled(if: geteuid() == 0, "only root may run a program as another user"))
+  func `another user's doctor calls nothing good or bad that it may not see`() async throws {
+    let (workplace, _) = try await Workplace.forDoctor()
+    defer { workplace.remove() }
+    let daemon = try await RunningDaemon.start(in: workplace)
+    let copy = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "zonerelay-\(UUID().uuidString).yaml")
+    try FileManager.default.copyItem(atPath: workplace.configPath, toPath: copy.path)
+    // A copy that is left behind does no harm.
+    defer { try? FileManager.default.removeItem(at: copy) }
+    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: copy.path)
+    let doctor = try Program(
+      [
+        "--reuid=65534", "--regid=65534", "--clear-groups", Program.binary.path, "doctor", "--json",
+        "--config", copy.path,
+      ], in: workplace, name: "other", program: URL(fileURLWithPath: "/usr/bin/setpriv"))
+    let run = DoctorRun(await doctor.wait())
+    for group in ["files", "disk", "store"] {
+      let found = run.lines.filter { $0.group == group }
+      #expect(found.map(\.result) == ["skipped"], "\(found) \(run.ended.errors)")
+      #expect(found.first?.remedy == "run the doctor as root or as the daemon's user")
+    }
+    #expect(await daemon.stop().status == 0)
+  }
+
   /// The running daemon has another producer than the file, as before a reload.
   @Test func `a change that is refused ends the walk, and the doctor cleans up`() async throws {
     let (workplace, _) = try await Workplace.forDoctor()

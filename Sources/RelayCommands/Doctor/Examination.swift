@@ -68,7 +68,7 @@ struct Examination {
       } else if !hasSettings {
         .unmet(Self.unread, remedy: nil)
       } else if !isRunning {
-        .unmet("no daemon runs that could take a change", remedy: nil)
+        .unmet("no daemon has answered that could take a change", remedy: nil)
       } else {
         .met
       }

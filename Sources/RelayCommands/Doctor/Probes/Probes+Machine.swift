@@ -11,14 +11,17 @@ extension Probes {
     let directory = reading.storeDirectory ?? Settings.Store.directoryDefault
     let secrets = (reading.secretFiles + SecretFiles.keys(ofStore: directory)).uniqued
     return FilesEvidence(
-      user: daemonUser(directory), secrets: secrets.map { SeenFile.look(at: $0) },
+      user: daemonUser(directory) ?? .current, secrets: secrets.map { SeenFile.look(at: $0) },
       store: Self.store(in: directory), credentials: options.overrides.credentialsDirectory)
   }
 
-  /// The user of the running daemon, or else the owner of the store's directory, or else this one.
-  private func daemonUser(_ directory: String) -> SystemUser {
+  /// The user of the running daemon, or else the owner of the store's directory, or else this one;
+  /// nil if this user may not see whose the directory is.
+  private func daemonUser(_ directory: String) -> SystemUser? {
     if let pid = daemonPID, let user = OtherProcess(pid).user { return user }
-    guard let owner = FilePermissions.of(directory) else { return .current }
+    guard let owner = FilePermissions.of(directory) else {
+      return Self.isAbsent(directory) ? .current : nil
+    }
     return SystemUser(id: owner.owner, primaryGroup: owner.group)
   }
 
@@ -37,9 +40,14 @@ extension Probes {
       .map { (SeenFile.look(at: $0.0), $0.1) }
   }
 
-  /// False if a directory is there and this user may not look into it.
+  /// False if a directory is there, or may be there, and this user may not look into it.
   private static func isOpen(_ directory: String) -> Bool {
-    access(directory, F_OK) != 0 || access(directory, R_OK | X_OK) == 0
+    isAbsent(directory) || access(directory, R_OK | X_OK) == 0
+  }
+
+  /// True if there is no such file. A directory above that is closed to this user tells nothing.
+  private static func isAbsent(_ path: String) -> Bool {
+    access(path, F_OK) != 0 && [ENOENT, ENOTDIR].contains(errno)
   }
 
   var clockEvidence: ClockEvidence {
@@ -59,12 +67,11 @@ extension Probes {
   var disk: DiskEvidence? {
     guard let directory = reading.storeDirectory else { return nil }
     let parent = URL(fileURLWithPath: directory).deletingLastPathComponent().path
-    let isThere = FileManager.default.fileExists(atPath: directory)
-    let place = isThere ? directory : parent
+    let place = Self.isAbsent(directory) ? parent : directory
     let user = Int(geteuid())
     return DiskEvidence(
       directory: place, trial: DiskTrial.run(in: place),
-      isDaemonUser: user == 0 || user == daemonUser(directory).id)
+      isDaemonUser: user == 0 || user == daemonUser(directory)?.id)
   }
 
   var store: StoreEvidence? {
