@@ -39,6 +39,30 @@ import Testing
     #expect(PortHolder.listening(in: table, port: 80).isEmpty)
   }
 
+  @Test func `the kernel's table names the addresses of sockets`() {
+    let table = """
+        sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout
+         0: 0100007F:210C 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 77 1
+         1: 0100007F:210D 0100007F:9C40 01 00000000:00000000 00:00000000 00000000 0 0 78 1
+         2: 00000000000000000000000001000000:01BB 0:0 0A 0:0 00:00000000 00000000 0 0 79 1
+         3: oddly:01BB 0:0 0A 0:0 00:00000000 00000000 0 0 80 1
+      """
+    let found = PortHolder.listening(in: table)
+    #expect(found.map(\.link) == ["socket:[77]", "socket:[79]"])
+    #expect(found.map(\.host) == ["127.0.0.1", "::1"] && found.map(\.port) == [8_460, 443])
+  }
+
+  @Test func `a process tells the addresses that it listens on`() throws {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    // The system chooses a port, because the socket has no address yet.
+    #expect(listen(descriptor, 1) == 0)
+    let own = PortHolder.addresses(of: OtherProcess(getpid()))
+    #expect(own.contains { $0.host == "0.0.0.0" && $0.port > 0 }, "\(own)")
+    #expect(PortHolder.addresses(of: OtherProcess(.max)).isEmpty)
+    #expect(!OtherProcess(.max).hasInheritedSockets)
+  }
+
   @Test func `a mode allows what it gives to the owner, the group or all others`() {
     let file = FilePermissions(owner: 1, group: 2, mode: 0o640)
     let owner = SystemUser(id: 1, groups: [9], name: "owner")

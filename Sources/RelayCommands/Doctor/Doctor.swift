@@ -40,7 +40,7 @@ struct Doctor: Sendable {
       return [finding]
     case .scene(let chosen): scene = chosen
     }
-    guard let address = DaemonAddress(settings) else {
+    guard let address = DaemonAddress(settings, listening: probes.elsewhere) else {
       let finding = Finding.skipped(
         .change, "a change", "server.listen has port 0, so the port is not known",
         remedy: "write a port in server.listen")

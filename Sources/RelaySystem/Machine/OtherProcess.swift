@@ -16,21 +16,25 @@ package struct OtherProcess: Sendable {
   /// How many files the process may have open at most.
   package var openFilesMax: Int? { text("limits").flatMap { Self.openFilesMax(in: $0) } }
 
+  /// True if systemd gave the process sockets at its start (`sd_listen_fds(3)`).
+  package var hasInheritedSockets: Bool {
+    let variables = text("environ")?.split(separator: "\0") ?? []
+    return variables.contains { $0 == "LISTEN_PID=\(pid)" }
+  }
+
   /// True if the process has one of these sockets open.
-  package func holds(_ sockets: Set<String>) -> Bool {
+  package func holds(_ sockets: Set<String>) -> Bool { !self.sockets.isDisjoint(with: sockets) }
+
+  /// The links of the files that the process has open, sockets among them.
+  var sockets: Set<String> {
     let place = "/proc/\(pid)/fd"
     // The process has ended, or belongs to another user.
-    guard let names = try? FileManager.default.contentsOfDirectory(atPath: place) else {
-      return false
-    }
-    return names.contains { name in
-      // A file that was closed meanwhile is not held.
-      guard
-        let target = try? FileManager.default.destinationOfSymbolicLink(
-          atPath: "\(place)/\(name)")
-      else { return false }
-      return sockets.contains(target)
-    }
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []
+    return Set(
+      names.compactMap { name in
+        // A file that was closed meanwhile is not held.
+        try? FileManager.default.destinationOfSymbolicLink(atPath: "\(place)/\(name)")
+      })
   }
 
   private func text(_ file: String) -> String? {

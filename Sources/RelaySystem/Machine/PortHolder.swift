@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 /// Finds the process that listens on a TCP port of this machine.
 package enum PortHolder {
@@ -6,11 +7,7 @@ package enum PortHolder {
   ///
   /// - Returns: nil if no process listens, or if this user may not see which one does.
   package static func find(port: Int, preferred: Int32?) -> OtherProcess? {
-    let sockets = Set(
-      ["/proc/net/tcp", "/proc/net/tcp6"].flatMap { path in
-        // A kernel without IPv6 has no second table.
-        listening(in: (try? String(contentsOfFile: path, encoding: .utf8)) ?? "", port: port)
-      })
+    let sockets = Set(tables.flatMap { listening(in: $0, port: port) })
     guard !sockets.isEmpty else { return nil }
     // Without /proc nothing can be said.
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
@@ -19,15 +16,56 @@ package enum PortHolder {
       .first { $0.holds(sockets) }
   }
 
-  /// The sockets of `/proc/net/tcp` that listen on a port, as links of `/proc/PID/fd` name them.
+  /// The TCP addresses that a process listens on; empty if this user may not see them.
+  package static func addresses(of process: OtherProcess) -> [(host: String, port: Int)] {
+    let own = process.sockets
+    return tables.flatMap { listening(in: $0) }.filter { own.contains($0.link) }
+      .map { ($0.host, $0.port) }
+  }
+
+  /// True if any process listens on the port.
+  package static func isTaken(port: Int) -> Bool {
+    tables.contains { !listening(in: $0, port: port).isEmpty }
+  }
+
+  /// The kernel's tables of TCP sockets.
+  private static var tables: [String] {
+    ["/proc/net/tcp", "/proc/net/tcp6"].compactMap { path in
+      // A kernel without IPv6 has no second table.
+      try? String(contentsOfFile: path, encoding: .utf8)
+    }
+  }
+
+  /// The sockets of a table that listen on a port, as links of `/proc/PID/fd` name them.
   static func listening(in table: String, port: Int) -> [String] {
+    listening(in: table).filter { $0.port == port }.map(\.link)
+  }
+
+  /// A socket that listens: its link in `/proc/PID/fd`, and its address.
+  typealias Listening = (link: String, host: String, port: Int)
+
+  static func listening(in table: String) -> [Listening] {
     table.split(separator: "\n").dropFirst().compactMap { line in
       let words = line.split(separator: " ")
-      guard words.count > 9, words[3] == listenState,
-        let colon = words[1].lastIndex(of: ":"),
-        Int(words[1][words[1].index(after: colon)...], radix: 16) == port
+      guard words.count > 9, words[3] == listenState else { return nil }
+      let address = words[1].split(separator: ":")
+      guard address.count == 2, let host = host(address[0]), let port = Int(address[1], radix: 16)
       else { return nil }
-      return "socket:[\(words[9])]"
+      return ("socket:[\(words[9])]", host, port)
+    }
+  }
+
+  /// Reads one number of 32 bits for IPv4 and four for IPv6. The bytes of each are in the order of
+  /// the network, and the kernel prints them as a number of this machine.
+  private static func host(_ digits: Substring) -> String? {
+    let starts = stride(from: 0, to: digits.utf8.count, by: 8)
+    let numbers = starts.compactMap { UInt32(digits.dropFirst($0).prefix(8), radix: 16) }
+    guard numbers.count * 8 == digits.utf8.count, [1, 4].contains(numbers.count) else { return nil }
+    let family = numbers.count == 1 ? AF_INET : AF_INET6
+    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { text in
+      numbers.withUnsafeBytes {
+        inet_ntop(family, $0.baseAddress, text.baseAddress, socklen_t(text.count))
+      }.map { String(cString: $0) }
     }
   }
 

@@ -156,6 +156,11 @@ import Testing
       (.taken(.unknown), false, "port_taken"), (.taken(.unknown), true, "skipped"),
       (.foreign, false, "address_foreign"), (.forbidden, false, "port_forbidden"),
       (.failed("odd"), false, "port_taken"),
+      (.elsewhere(ListenAddress(host: "::1", port: 443), isInherited: true), true, "passed"),
+      (
+        .elsewhere(ListenAddress(host: "::1", port: 443), isInherited: false), true,
+        "port_not_served"
+      ),
     ] as [(PortEvidence.Outcome, Bool, String)])
   func `an address is free, the daemon's, or another program's`(
     outcome: PortEvidence.Outcome, isRunning: Bool, code: String
@@ -369,5 +374,9 @@ import Testing
     #expect(request.url == "https://[::1]:8460/" && request.connectTo == "[::1]:8460")
     settings.server.listen.port = 0
     #expect(DaemonAddress(settings) == nil)
+    settings.server.tls = nil
+    let actual = ListenAddress(host: "0.0.0.0", port: 443)
+    request = try #require(DaemonAddress(settings, listening: actual)).request("GET", "/")
+    #expect(request.url == "http://127.0.0.1:443/", "a socket of systemd takes listen's place")
   }
 }

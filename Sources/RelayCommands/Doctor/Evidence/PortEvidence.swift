@@ -8,6 +8,8 @@ struct PortEvidence: Sendable {
     case foreign
     case forbidden
     case failed(String)
+    /// The running daemon listens on another address, which systemd may have given it.
+    case elsewhere(ListenAddress, isInherited: Bool)
   }
 
   enum Holder: Hashable, Sendable {
@@ -51,6 +53,12 @@ struct PortEvidence: Sendable {
       return [.found(.addressForeign, subject, cause: "no interface of this machine has it")]
     case .forbidden:
       return [.found(.portForbidden, subject, cause: "the system does not permit it")]
+    case .elsewhere(let actual, isInherited: true):
+      return [
+        .passed(.port, subject, "a socket of systemd takes its place: the daemon has \(actual)")
+      ]
+    case .elsewhere(let actual, isInherited: false):
+      return [.found(.portNotServed, subject, cause: "the daemon listens on \(actual)")]
     case .failed(let reason): return [.found(.portTaken, subject, cause: reason)]
     }
   }

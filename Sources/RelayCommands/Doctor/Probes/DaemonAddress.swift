@@ -6,9 +6,11 @@ struct DaemonAddress: Sendable {
   private let connectTo: String?
   private let trustRoots: String?
 
-  /// Nil if the configuration lets the system choose the port.
-  init?(_ settings: Settings) {
-    let listen = settings.server.listen
+  /// Nil if the port is not known: the configuration lets the system choose it.
+  ///
+  /// - Parameter listening: where the daemon listens in place of `server.listen`.
+  init?(_ settings: Settings, listening: ListenAddress? = nil) {
+    let listen = listening ?? settings.server.listen
     guard listen.port != 0 else { return nil }
     var own = listen
     // The addresses of all interfaces are none to connect to.

@@ -101,7 +101,9 @@ extension Probes {
   var ports: [PortEvidence] {
     reading.listens.sorted { $0.key < $1.key }.compactMap { key, address in
       guard address.port != 0 else { return nil }
-      let outcome: PortEvidence.Outcome
+      let actual = key == "server.listen" ? elsewhere : nil
+      let isInherited = daemonPID.map { OtherProcess($0).hasInheritedSockets } ?? false
+      var outcome: PortEvidence.Outcome
       do {
         let place =
           isOffline
@@ -112,8 +114,24 @@ extension Probes {
         // A name that has no address is a problem of the configuration, and reported there.
         return nil
       }
+      if let actual, outcome == .free || isInherited {
+        outcome = .elsewhere(actual, isInherited: isInherited)
+      }
       return PortEvidence(key: key, address: address, outcome: outcome, isRunning: daemonPID != nil)
     }
+  }
+
+  /// Where the running daemon listens for devices and producers in place of `server.listen`: on a
+  /// socket of systemd, or at the address of an earlier configuration. Nil if it listens there, or
+  /// if this user may not see where.
+  var elsewhere: ListenAddress? {
+    guard let pid = daemonPID, let listen = reading.listens["server.listen"] else { return nil }
+    let metrics = reading.listens["control.metrics"]?.port
+    let own = PortHolder.addresses(of: OtherProcess(pid)).filter { $0.port != metrics }
+    guard let first = own.first, own.allSatisfy({ $0.port == first.port }),
+      first.port != listen.port
+    else { return nil }
+    return ListenAddress(host: first.host, port: first.port)
   }
 
   private func outcome(of failure: Int32?, port: Int) -> PortEvidence.Outcome {
@@ -121,7 +139,8 @@ extension Probes {
     case nil: return .free
     case EADDRINUSE?: break
     case EADDRNOTAVAIL?: return .foreign
-    case EACCES?, EPERM?: return .forbidden
+    // The system looks at the right to a low port before it looks whether the port is free.
+    case EACCES?, EPERM?: guard PortHolder.isTaken(port: port) else { return .forbidden }
     case let code?: return .failed(String(cString: strerror(code)))
     }
     guard let holder = PortHolder.find(port: port, preferred: daemonPID) else {

@@ -166,7 +166,9 @@ extension Probes {
 
   /// Asks as a browser does before a page of a listed origin may ask.
   func origins() async -> [OriginEvidence] {
-    guard let settings, let address = DaemonAddress(settings) else { return [] }
+    guard let settings, let address = DaemonAddress(settings, listening: elsewhere) else {
+      return []
+    }
     var found: [OriginEvidence] = []
     for app in settings.apps {
       for origin in app.origins {
