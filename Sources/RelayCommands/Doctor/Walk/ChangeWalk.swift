@@ -96,14 +96,16 @@ struct ChangeWalk {
     }
   }
 
-  /// The requests that remove what the walk has made, in the order in which a killed doctor leaves
-  /// the device to the last: by it, a later run finds the rest.
+  /// The requests that remove what the walk has made.
   var cleanUp: [WalkRequest] {
-    let ends: [(Made, WalkRequest)] = [
-      (.zone, .endZone), (.subscription, .unsubscribe), (.device, .unregister),
-    ]
-    return ends.compactMap { made.contains($0.0) ? $0.1 : nil }
+    Self.ends.compactMap { made.contains($0.made) ? $0.request : nil }
   }
+
+  /// The subscription goes first: with it, the end of the zone would wake the devices of other
+  /// doctors. The device goes last: by it, a later run finds what a killed one has left.
+  static let ends: [(made: Made, request: WalkRequest)] = [
+    (.subscription, .unsubscribe), (.zone, .endZone), (.device, .unregister),
+  ]
 
   /// - Parameter took: the time from the request to its answer.
   /// - Returns: a finding if the answer ends a hop.

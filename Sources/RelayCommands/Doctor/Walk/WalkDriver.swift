@@ -114,7 +114,7 @@ struct WalkDriver: Sendable {
     }
     var left: [String] = []
     for older in older {
-      for request in [WalkRequest.endZone, .unsubscribe, .unregister] {
+      for request in ChangeWalk.ends.map(\.request) {
         if let fault = await fault(of: request, older) {
           left.append("\(request) of \(older.client): \(fault.cause)")
         }
