@@ -18,7 +18,7 @@ extension Probes {
   mutating func servers() async -> [Finding] {
     guard let settings else { return [] }
     let named = Self.servers(of: settings)
-    if !named.isEmpty { say("connecting to \(named.count) servers") }
+    if !named.isEmpty { say("connecting to providers and webhooks") }
     var found: [Finding] = []
     for evidence in await connections(to: named) {
       if !evidence.isReached { unreachable.insert(evidence.place) }
@@ -101,7 +101,7 @@ extension Probes {
       }
       return ("keys of users in \(app.scope.text)", address)
     }
-    if !sets.isEmpty { say("asking \(sets.count) account servers for keys of users") }
+    if !sets.isEmpty { say("asking for the keys of users") }
     return await withTaskGroup(of: (Int, KeySetEvidence).self) { group in
       for (index, (use, address)) in sets.enumerated() {
         group.addTask { (index, await keySet(at: address, for: use)) }

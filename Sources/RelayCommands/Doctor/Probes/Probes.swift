@@ -38,8 +38,13 @@ struct Probes: Sendable {
     self.console = console
     began = (clock.wall(), clock.boot())
     reading = options.reading
-    daemon =
-      isOffline ? nil : await Self.ask(reading.controlSocket ?? Settings.Control.socketDefault)
+    if isOffline {
+      daemon = nil
+    } else {
+      let socket = reading.controlSocket ?? Settings.Control.socketDefault
+      console.talk(line: "zonerelay: asking the daemon at \(socket)")
+      daemon = await Self.ask(socket)
+    }
     daemonPID = daemon?.report?.pid ?? Self.holder(of: reading.storeDirectory)
   }
 
