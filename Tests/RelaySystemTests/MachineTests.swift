@@ -20,6 +20,8 @@ import Testing
     let user = OtherProcess.user(in: status)
     #expect(user == SystemUser(id: 4_711, groups: [4_712, 9, 10], name: "4711"))
     #expect(OtherProcess.user(in: "Uid:\t1\n") == nil)
+    #expect(OtherProcess.hasEnded(in: "Name:\tzonerelay\nState:\tZ (zombie)\n"))
+    #expect(!OtherProcess.hasEnded(in: "Name:\tzonerelay\nState:\tS (sleeping)\n"))
     let limits = "Limit        Soft Limit  Hard Limit  Units\nMax open files   1024  65536  files\n"
     #expect(OtherProcess.openFilesMax(in: limits) == 65_536)
     let none = limits.replacing("65536", with: "unlimited")

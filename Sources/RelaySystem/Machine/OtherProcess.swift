@@ -13,6 +13,9 @@ package struct OtherProcess: Sendable {
   /// The user whose rights the process has.
   package var user: SystemUser? { text("status").flatMap { Self.user(in: $0) } }
 
+  /// True if the process has ended and its parent has not asked for its status yet (a zombie).
+  package var hasEnded: Bool { text("status").map { Self.hasEnded(in: $0) } ?? false }
+
   /// How many files the process may have open at most.
   package var openFilesMax: Int? { text("limits").flatMap { Self.openFilesMax(in: $0) } }
 
@@ -55,6 +58,11 @@ package struct OtherProcess: Sendable {
     var user = SystemUser(id: users[1], primaryGroup: groups[1])
     user.groups = Set([groups[1]] + (numbers("Groups") ?? []))
     return user
+  }
+
+  /// Reads the state of `/proc/PID/status`.
+  static func hasEnded(in status: String) -> Bool {
+    status.split(separator: "\n").contains { $0.hasPrefix("State:\tZ") }
   }
 
   /// Reads the hard limit of `/proc/PID/limits`.

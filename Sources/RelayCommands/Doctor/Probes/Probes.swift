@@ -81,7 +81,7 @@ struct Probes: Sendable {
   /// The daemon that has the store, found without asking it.
   private static func holder(of directory: String?) -> Int32? {
     guard let pid = directory.flatMap({ StoreDescription.lastHolder(of: $0) }),
-      OtherProcess(pid).name == "zonerelay"
+      OtherProcess(pid).name == "zonerelay", !OtherProcess(pid).hasEnded
     else { return nil }
     return pid
   }
