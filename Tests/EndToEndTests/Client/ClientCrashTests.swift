@@ -28,11 +28,7 @@ import Testing
     }
     var records = RandomRecords(owners: ["_abc", "_xyz"])
     for round in 1...Self.kills {
-      // The kill must meet clients that fetch, and not clients that wait after the last one.
-      let (proxied, before) = (proxy, proxy.counts.values.reduce(0, +))
-      await Pause.until(seconds: 10) {
-        proxied.counts.values.reduce(0, +) >= before + Self.requestsPerKill
-      }
+      await Self.waitForRequests(proxy)
       let goal = round * Self.changesPerKill
       var last: [UInt8] = []
       while records.count < goal {
@@ -52,13 +48,7 @@ import Testing
         try await phones[round / 2 % phones.count].restart()
       }
       if round.isMultiple(of: 3) {
-        // On a busy machine a commit may take longer than the ten seconds that the command waits.
-        let areExpired = try await Pause.until(seconds: 60) {
-          try await Program.run(
-            ["expire-tokens", "--control", workplace.controlSocket], in: workplace
-          ).status == 0
-        }
-        #expect(areExpired)
+        #expect(try await Self.expireTokens(workplace))
       }
     }
     proxy.endFaults()
@@ -75,6 +65,23 @@ import Testing
       "client crash test: \(records.count) changes, \(Self.kills) kills, faults \(proxy.counts)")
     try await proxy.stop()
     #expect(await daemon.stop().status == 0)
+  }
+
+  /// The kill must meet clients that fetch, and not clients that wait after the last one.
+  private static func waitForRequests(_ proxy: FaultyProxy) async {
+    let before = proxy.counts.values.reduce(0, +)
+    await Pause.until(seconds: 10) {
+      proxy.counts.values.reduce(0, +) >= before + requestsPerKill
+    }
+  }
+
+  /// On a busy machine a commit may take longer than the ten seconds that the command waits.
+  private static func expireTokens(_ workplace: Workplace) async throws -> Bool {
+    try await Pause.until(seconds: 60) {
+      try await Program.run(
+        ["expire-tokens", "--control", workplace.controlSocket], in: workplace
+      ).status == 0
+    }
   }
 
   /// - Returns: whether the daemon has answered 202.
