@@ -15,7 +15,7 @@ extension ZoneRelayClient {
       show(.signedOut)
       throw RelayError(.signedOut, "no user is signed in")
     }
-    if new.user != state.user || state.isChanging { try await change(to: new.user) }
+    if !state.isOf(new.user) || state.isChanging { try await change(to: new.user) }
     token = new
     return new
   }

@@ -31,7 +31,7 @@ extension ZoneRelayClient {
     while true {
       try await waitForRelay()
       let token = try await user()
-      guard token.user == asking else {
+      guard token.user.hasSameBytes(as: asking) else {
         throw RelayError(.signedOut, "another user has signed in during the request")
       }
       let answer = try await exchange(group, path, body, token)

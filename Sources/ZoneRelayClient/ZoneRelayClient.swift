@@ -107,7 +107,7 @@ public actor ZoneRelayClient {
       try save()
       try await perform { client in
         // The user may have changed while the call waited for its turn.
-        guard client.state.user == wake.user else { return }
+        guard client.state.isOf(wake.user) else { return }
         try await client.acknowledge(wake.number)
       }
       return FetchReport(deferredUntil: state.waitsUntil)

@@ -126,6 +126,16 @@ import ZoneRelayTesting
     #expect(await seen.next() == .idle)
   }
 
+  /// Swift's own comparison of texts takes these two names for one.
+  @Test func `two users whose names differ in bytes alone are two users`() async throws {
+    let rig = try Rig()
+    await rig.account.signIn("_Caf\u{E9}")
+    try await rig.client.fetchAllChanges()
+    await rig.account.signIn("_Cafe\u{301}")
+    try await rig.restarted().fetchAllChanges()
+    #expect(await rig.sink.accounts.count == 2)
+  }
+
   @Test(arguments: [
     ("e30.eyJzdWIiOiJfYWJjIn0.sig", "_abc"), ("e30.eyJzdWIiOiJfw6kifQ.s", "_é"),
     ("e30.e30.s", nil), ("e30.eyJzdWIiOiJfYWJjIn0", nil), ("", nil), ("a.b.c", nil),

@@ -73,8 +73,11 @@ struct ClientState: Codable, Equatable {
     self = new
   }
 
+  /// Whether this user is signed in.
+  func isOf(_ user: String) -> Bool { self.user?.hasSameBytes(as: user) ?? false }
+
   func database(of zone: ZoneID) -> UserDatabase {
-    zone.owner.hasSameBytes(as: user ?? "") ? .private : .shared
+    isOf(zone.owner) ? .private : .shared
   }
 
   subscript(database: UserDatabase) -> String? { databases[database.rawValue] }
@@ -166,7 +169,7 @@ extension ClientState {
   ///
   /// - Returns: false if the wake belongs to another user; then nothing is changed.
   mutating func note(_ wake: Wake) -> Bool {
-    guard let user, wake.user.hasSameBytes(as: user) else { return false }
+    guard isOf(wake.user) else { return false }
     let isNext = wake.number == lastWake || (wake.number > lastWake && wake.number - lastWake == 1)
     lastWake = wake.number
     var plan = isNext && !wake.hasMore ? FetchPlan() : .everything
