@@ -12,6 +12,8 @@ extension ZoneRelayClient {
   func signIn(_ reason: CredentialReason) async throws -> UserToken {
     token = nil
     guard let new = try await credentials(reason) else {
+      // A crash or the sink has cut short a change of the user, so the sink may not know of it.
+      if state.isChanging { try await change(to: nil) }
       show(.signedOut)
       throw RelayError(.signedOut, "no user is signed in")
     }

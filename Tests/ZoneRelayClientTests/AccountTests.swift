@@ -136,6 +136,20 @@ import ZoneRelayTesting
     #expect(await rig.sink.accounts.count == 2)
   }
 
+  /// The process ends before the sink has set the copy aside, and no user signs in after it.
+  @Test func `after a crash during the signing out the sink learns of it`() async throws {
+    let rig = try Rig()
+    try await rig.client.fetchAllChanges()
+    let failing = try rig.restarted(sink: AccountlessSink())
+    await #expect(throws: PageRefused.self) { try await failing.signOut() }
+    await rig.account.signIn(nil)
+    let client = try rig.restarted()
+    let error = await #expect(throws: RelayError.self) { try await client.fetchAllChanges() }
+    #expect(error?.code == .signedOut)
+    #expect(await rig.sink.accounts.last == "_alice > -")
+    #expect(await client.state.user == nil)
+  }
+
   @Test(arguments: [
     ("e30.eyJzdWIiOiJfYWJjIn0.sig", "_abc"), ("e30.eyJzdWIiOiJfw6kifQ.s", "_é"),
     ("e30.e30.s", nil), ("e30.eyJzdWIiOiJfYWJjIn0", nil), ("", nil), ("a.b.c", nil),
@@ -144,4 +158,11 @@ import ZoneRelayTesting
     #expect(UserToken(jwt: jwt)?.user == user)
     #expect(UserToken(jwt: " \(jwt)\n")?.text == UserToken(jwt: jwt)?.text)
   }
+}
+
+/// A sink that cannot set the copy aside.
+private struct AccountlessSink: ChangeSink {
+  func apply(_ page: ZonePage) {}
+  func remove(_ zone: ZoneID, _ why: ZoneLoss) {}
+  func accountChanged(from: String?, to: String?) throws { throw PageRefused() }
 }
