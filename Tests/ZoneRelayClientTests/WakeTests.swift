@@ -158,6 +158,39 @@ import ZoneRelayTesting
     #expect(report.zones == [Rig.shared])
   }
 
+  /// The page on its way does not have the change that the wake names.
+  @Test func `a wait that a wake names during a round outlasts the round`() async throws {
+    let rig = try await Self.rig()
+    await rig.relay.share(Rig.shared, with: "_alice")
+    await rig.relay.save(TestRecord("a"), in: Rig.shared)
+    let gate = Gate()
+    await rig.sink.wait(at: gate)
+    let round = Task { try await rig.client.fetchAllChanges() }
+    await gate.untilArrival()
+    await rig.relay.save(TestRecord("b"), in: Rig.shared)
+    let time = Int(rig.clock.date.timeIntervalSince1970) + 60
+    let wake = try Self.wake(1, #","nb":\#(time),"z":[["Plans","_bob",3,1]]"#)
+    let later = Task { try await rig.client.handle(wake, .later) }
+    while await rig.client.waitingCallers < 1 { await Task.yield() }
+    await gate.open()
+    _ = try await (round.value, later.value)
+    rig.clock.pass(.seconds(61))
+    try await rig.client.fetchAllChanges(.notifications)
+    #expect(await rig.sink.zones[Rig.shared] == ["a": "1", "b": "1"])
+  }
+
+  /// The device's clock is years behind: no relay asks for a wait of more than a day.
+  @Test func `a time that is too far off is no reason to wait`() async throws {
+    let rig = try await Self.rig()
+    await rig.relay.save(TestRecord("a"), in: Rig.shared)
+    await rig.relay.share(Rig.shared, with: "_alice")
+    let time = Int(rig.clock.date.timeIntervalSince1970) + 200_000_000
+    let report = try await rig.client.handle(
+      Self.wake(1, #","nb":\#(time),"z":[["Plans","_bob",3,1]]"#))
+    #expect(report.zones == [Rig.shared])
+    #expect(report.deferredUntil == nil)
+  }
+
   @Test func `notifications that point to a hot zone's records say how long to wait`() async throws
   {
     let rig = try await Self.rig()

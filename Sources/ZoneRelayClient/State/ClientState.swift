@@ -31,6 +31,8 @@ struct ClientState: Codable, Equatable {
   private(set) var isChanging = false
 
   private static let newestForm = 1
+  /// No relay asks for a longer wait. A longer one means that the device's clock is wrong, or was.
+  private static let longestWaitSeconds = 86_400.0
 
   init() {}
 
@@ -110,10 +112,9 @@ extension ClientState {
   }
 
   /// The zone was read up to this token.
-  mutating func read(_ zone: ZoneID, to token: String) {
-    zones[zone] = token
-    waiting[zone] = nil
-  }
+  ///
+  /// A wait stays: a wake has named it during this round, and this page may be from before the wake.
+  mutating func read(_ zone: ZoneID, to token: String) { zones[zone] = token }
 
   /// A database names the zone, which must wait.
   mutating func postpone(_ zone: ZoneID) {
@@ -126,10 +127,9 @@ extension ClientState {
     fetching.zones.insert(zone)
   }
 
-  /// The user does not have the zone any more.
+  /// The user does not have the zone any more. A wait stays, as in `read`.
   mutating func lose(_ zone: ZoneID) {
     zones[zone] = nil
-    waiting[zone] = nil
     begun.remove(zone)
     fetching.zones.remove(zone)
   }
@@ -197,7 +197,8 @@ extension ClientState {
     fetching.add(wanted)
     wanted = FetchPlan()
     let time = now.timeIntervalSince1970
-    for (zone, until) in waiting where until <= time || fetching.passesWaits {
+    for (zone, until) in waiting
+    where until <= time || until > time + Self.longestWaitSeconds || fetching.passesWaits {
       fetching.zones.insert(zone)
       waiting[zone] = nil
     }
