@@ -62,9 +62,10 @@ public actor ZoneRelayClient {
     credentials: @escaping @Sendable (CredentialReason) async throws -> UserToken?
   ) throws {
     let stored = try store.load()
-    let state = try ClientState(stored: stored)
+    var state = try ClientState(stored: stored)
     // Without this save the installation would have another name after the next start.
     if stored == nil { try store.save(state.stored) }
+    state.enter("\(relay.container)/\(relay.environment.rawValue)")
     self.relay = relay
     self.store = store
     self.sink = sink

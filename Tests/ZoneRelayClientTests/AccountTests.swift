@@ -150,6 +150,24 @@ import ZoneRelayTesting
     #expect(await client.state.user == nil)
   }
 
+  /// A build for the sandbox and one for production may follow each other on one device.
+  @Test func `tokens of another environment are not used`() async throws {
+    let rig = try Rig()
+    await rig.relay.save(TestRecord("a"), in: Rig.notes)
+    try await rig.client.fetchAllChanges()
+    var address = rig.relay.address
+    address.environment = .production
+    let client = try ZoneRelayClient(
+      address, state: rig.store, sink: rig.sink, transport: rig.relay, clock: rig.clock,
+      credentials: { try await rig.account.token($0) })
+    let before = await rig.relay.requests.count
+    try await client.fetchAllChanges(.notifications)
+    let first = try #require(await rig.relay.requests.dropFirst(before).first?.body)
+    #expect(!String(decoding: first, as: UTF8.self).contains("syncToken"))
+    #expect(await rig.sink.accounts == ["- > _alice", "_alice > _alice"])
+    #expect(client.installation == rig.client.installation)
+  }
+
   @Test(arguments: [
     ("e30.eyJzdWIiOiJfYWJjIn0.sig", "_abc"), ("e30.eyJzdWIiOiJfw6kifQ.s", "_é"),
     ("e30.e30.s", nil), ("e30.eyJzdWIiOiJfYWJjIn0", nil), ("", nil), ("a.b.c", nil),

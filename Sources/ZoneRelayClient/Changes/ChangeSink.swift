@@ -19,7 +19,8 @@ public protocol ChangeSink: Sendable {
   ///
   /// - Parameters:
   ///   - from: the old user's record name; nil if no user was signed in.
-  ///   - to: the new user's record name; nil if no user is signed in now.
+  ///   - to: the new user's record name; nil if no user is signed in now. Equal to `from` if the app
+  ///     now names another container or environment, whose zones are others.
   func accountChanged(from: String?, to: String?) async throws
 }
 

@@ -6,6 +6,8 @@ struct ClientState: Codable, Equatable {
   private(set) var form = Self.newestForm
   /// The installation's name at the relay. It stays when another user signs in.
   private(set) var installation = UUID()
+  /// The container and environment whose tokens these are; nil if nothing was stored there yet.
+  private var place: String?
   /// The user whose tokens these are; nil if no user is signed in.
   private(set) var user: String?
   private var databases: [String: String] = [:]
@@ -58,6 +60,13 @@ struct ClientState: Codable, Equatable {
     }
   }
 
+  /// The client talks to this container and environment. Another one's tokens and copy are of no use
+  /// there, so that the sink must learn of the change as it learns of another user.
+  mutating func enter(_ place: String) {
+    if let old = self.place, old != place, user != nil { beginChange() }
+    self.place = place
+  }
+
   /// The sink is about to learn of another user. No token stays: if the process ends before the
   /// sink has set the copy aside, or after it, the next user's first round reads everything.
   mutating func beginChange() {
@@ -70,7 +79,7 @@ struct ClientState: Codable, Equatable {
   /// everything.
   mutating func change(to user: String?) {
     var new = ClientState()
-    (new.installation, new.user) = (installation, user)
+    (new.installation, new.place, new.user) = (installation, place, user)
     if user != nil { new.wanted = .everything }
     self = new
   }
