@@ -1,5 +1,8 @@
 /// The app's copy of its zones. The client calls one method at a time.
 ///
+/// A method must not wait for a call of the client: that call waits for its turn, and its turn comes
+/// when the method has returned.
+///
 /// A crash may repeat the last call: a page that was applied may come again. To apply a page twice
 /// must have the same result as to apply it once.
 public protocol ChangeSink: Sendable {
