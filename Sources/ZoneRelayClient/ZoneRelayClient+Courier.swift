@@ -21,9 +21,21 @@ extension ZoneRelayClient {
   ) async {
     let reader = courier.newReader()
     var backoff = Backoff()
+    var hasLapsed = false
     while !Task.isCancelled, courier.isNewest(reader) {
       do {
-        try await readOnce(into: wakes)
+        let start = clock.now
+        switch try await readOnce(into: wakes) {
+        case .registered: continue
+        case .lapsed where !hasLapsed:
+          hasLapsed = true
+          continue
+        case .wake: break
+        case .silence where clock.now - start >= Self.shortestSilence: break
+        case .lapsed, .silence:
+          throw RelayError(.busy, "courier: the answer came at once and brought no wake")
+        }
+        hasLapsed = false
         backoff.succeeded()
       } catch let error as RelayError where !error.isPassing {
         return wakes.finish(throwing: error)
@@ -37,33 +49,50 @@ extension ZoneRelayClient {
     wakes.finish()
   }
 
+  /// What became of one answer of the courier.
+  private enum CourierAnswer {
+    case wake
+    /// No wake came.
+    case silence
+    /// The relay does not know the address any more.
+    case lapsed
+    /// There is a new address now.
+    case registered
+  }
+
+  /// An answer without a wake that comes sooner is a failure: without a pause before the next
+  /// question, a stopping relay or a page of a network that asks for a sign-in would be a storm.
+  private static let shortestSilence = Duration.seconds(1)
+
   /// Reads wakes until the relay ends the answer.
   private func readOnce(
     into wakes: AsyncThrowingStream<Wake, any Error>.Continuation
-  ) async throws {
+  ) async throws -> CourierAnswer {
     guard let url = courier.url else {
       guard let push = courier.push else {
         throw RelayError(.signedOut, "no address is registered: call register first")
       }
-      return try await register(push)
+      try await register(push)
+      return .registered
     }
-    let status: Int
+    let (answer, hasWake): (RelayAnswer, Bool)
     if let streaming = transport as? any StreamingTransport {
-      status = try await readStream(at: url, by: streaming, into: wakes)
+      (answer, hasWake) = try await readStream(at: url, by: streaming, into: wakes)
     } else {
-      let answer = try await transport.send(Self.poll(url))
+      answer = try await transport.send(Self.poll(url))
       // The empty answer means: ask again.
-      if answer.status == 200, let wake = Wake(json: answer.body) { wakes.yield(wake) }
-      if answer.status == 429 || answer.status >= 500 {
-        throw RelayError(.busy, answer.reason("courier"), retryAfter: answer.retryAfter)
-      }
-      status = answer.status
+      let wake = answer.status == 200 ? Wake(json: answer.body) : nil
+      if let wake { wakes.yield(wake) }
+      hasWake = wake != nil
     }
-    switch status {
-    case 200: return
-    case 410: courier.lapsed(url)
-    case 429, 500...599: throw RelayError(.busy, "courier: \(status)")
-    default: throw RelayError(.refused, "courier: \(status)")
+    switch answer.status {
+    case 200: return hasWake ? .wake : .silence
+    case 410:
+      courier.lapsed(url)
+      return .lapsed
+    case 408, 429, 500...599:
+      throw RelayError(.busy, answer.reason("courier"), retryAfter: answer.retryAfter)
+    default: throw RelayError(.refused, answer.reason("courier"))
     }
   }
 
@@ -72,22 +101,27 @@ extension ZoneRelayClient {
     RelayRequest(method: "GET", url: url, timeout: .seconds(75), isHeld: true)
   }
 
+  /// - Returns: the answer's head, and whether a wake came.
   private func readStream(
     at url: URL, by transport: any StreamingTransport,
     into wakes: AsyncThrowingStream<Wake, any Error>.Continuation
-  ) async throws -> Int {
+  ) async throws -> (RelayAnswer, Bool) {
     var request = Self.poll(url)
     request.headers["Accept"] = "text/event-stream"
     // This header acknowledges, so it names only a wake that the app has handled.
     if state.lastWake > 0 { request.headers["Last-Event-ID"] = "\(state.lastWake)" }
     let answer = try await transport.open(request)
-    guard answer.status == 200 else { return answer.status }
+    let head = RelayAnswer(status: answer.status, headers: answer.headers)
+    guard head.status == 200 else { return (head, false) }
     var events = ServerSentEvents()
+    var hasWake = false
     for try await bytes in answer.bytes {
       for data in events.append(bytes) {
-        if let wake = Wake(json: data) { wakes.yield(wake) }
+        guard let wake = Wake(json: data) else { continue }
+        wakes.yield(wake)
+        hasWake = true
       }
     }
-    return 200
+    return (head, hasWake)
   }
 }

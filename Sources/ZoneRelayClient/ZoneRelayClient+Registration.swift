@@ -54,9 +54,11 @@ extension ZoneRelayClient {
           .database, "\(database.rawValue)/subscriptions/modify",
           SubscriptionsQuestion(batch.map { changes[$0] }), SubscriptionsAnswer.self
         ).answer
-        for (place, result) in zip(batch, try answer.results(of: batch.map { changes[$0] })) {
-          results[place] = result
+        guard let answered = answer.results(of: batch.map { changes[$0] }) else {
+          throw fail(
+            .badAnswer, "subscriptions/modify: the answer is not about the subscriptions asked for")
         }
+        for (place, result) in zip(batch, answered) { results[place] = result }
       }
     }
     return changes.indices.compactMap { results[$0] }

@@ -18,7 +18,7 @@ extension ZoneRelayClient {
     } catch {
       throw fail(.badAnswer, "\(path): the answer cannot be read: \(error)")
     }
-    backoff.succeeded()
+    backoff.answered()
     return (answer.isExpiry, decoded)
   }
 
@@ -46,8 +46,9 @@ extension ZoneRelayClient {
         }
         hasRenewed = true
         _ = try await signIn(.refused)
-      // A 410 that does not come from the relay comes from a proxy before it.
-      case 410, 429, 500...599:
+      // A 408 means that the body came too slowly. A 410 that does not come from the relay comes
+      // from a proxy before it.
+      case 408, 410, 429, 500...599:
         throw fail(.busy, answer.reason(path), retryAfter: answer.retryAfter)
       default: throw fail(.refused, answer.reason(path))
       }

@@ -45,7 +45,7 @@ extension ZoneRelayClient {
         continue
       }
       let isLast = page.moreComing != true
-      guard isLast || page.syncToken != held else { throw noAdvance("changes/database") }
+      try checkAdvance(from: held, to: page.syncToken, isLast: isLast, "changes/database")
       let zones = page.zones ?? []
       try await fetchChanged(zones, of: database, &report)
       state.read(database, to: page.syncToken, naming: zones.map(\.zoneID))
@@ -93,7 +93,9 @@ extension ZoneRelayClient {
     for zone in state.zones(of: database, without: present) {
       try await lose(zone, .unseen, &report)
     }
-    state.read(database, to: page.syncToken, naming: present)
+    // The first page's token, so that what changed between the pages is named again.
+    try checkAdvance(from: nil, to: first.syncToken, isLast: true, "the digest")
+    state.read(database, to: first.syncToken, naming: present)
     try save()
   }
 
@@ -108,6 +110,7 @@ extension ZoneRelayClient {
   ) async throws {
     var rest = zones[...]
     var unfinished: [ZoneID] = []
+    var expiries: [ZoneID: Int] = [:]
     while !rest.isEmpty || !unfinished.isEmpty {
       try checkWanted()
       let batch = unfinished + rest.prefix(Self.zonesPerRequest - unfinished.count)
@@ -117,9 +120,17 @@ extension ZoneRelayClient {
         .database, "\(database.rawValue)/changes/zone",
         ZonesQuestion(zones: batch.map { .init(zoneID: $0, syncToken: state.token(of: $0)) }),
         ZonesAnswer.self)
+      guard let items = answer.items(for: batch) else {
+        throw fail(.badAnswer, "changes/zone: the answer is not about the zones asked for")
+      }
       unfinished = []
-      for (zone, item) in zip(batch, try answer.items(for: batch))
-      where try await take(item, of: zone, &report) { unfinished.append(zone) }
+      for (zone, item) in zip(batch, items) {
+        if item.isExpired { expiries[zone, default: 0] += 1 }
+        guard expiries[zone, default: 0] <= Self.expiriesMax else {
+          throw noAdvance("zone \(zone.name)")
+        }
+        if try await take(item, of: zone, &report) { unfinished.append(zone) }
+      }
       try save()
     }
   }
@@ -133,32 +144,35 @@ extension ZoneRelayClient {
     let held = state.token(of: zone)
     switch item.serverErrorCode {
     case nil: break
-    case ErrorAnswer.tokenExpired where held != nil:
+    case _ where item.isExpired && held != nil:
       state.expire(zone)
       return true
     case ErrorAnswer.zoneNotFound:
       try await lose(zone, .unseen, &report)
       return false
     case let code?:
-      throw fail(.refused, "zone \(zone.name): \(code): \(item.reason ?? "")")
+      throw fail(
+        ErrorAnswer.meaning(of: code), "zone \(zone.name): \(code): \(item.reason ?? "")")
     }
     guard let token = item.syncToken else {
       throw fail(.badAnswer, "changes/zone: zone \(zone.name) has no syncToken")
     }
     let isLast = item.moreComing != true
-    guard isLast || token != held else { throw noAdvance("zone \(zone.name)") }
+    try checkAdvance(from: held, to: token, isLast: isLast, "zone \(zone.name)")
     let page = ZonePage(item, of: zone, startsOver: held == nil)
     // An answer without news is no page for the sink.
     if token != held || page.gap || !page.isEmpty {
       try await sink.apply(page)
       report.add(page)
     }
+    if token != held { backoff.succeeded() }
     state.read(zone, to: token)
     return !isLast
   }
 
   private func fetchNotifications(_ report: inout FetchReport) async throws {
     var startsOver = state.notifications == nil
+    var expiries = 0
     while true {
       try checkWanted()
       let held = state.notifications
@@ -166,8 +180,10 @@ extension ZoneRelayClient {
         .device, "notifications/changes", NotificationsQuestion(syncToken: held),
         NotificationsAnswer.self)
       let isLast = page.moreComing != true && !isExpired
-      guard isLast || page.syncToken != held else { throw noAdvance("notifications/changes") }
+      try checkAdvance(from: held, to: page.syncToken, isLast: isLast, "notifications/changes")
       if isExpired {
+        expiries += 1
+        guard expiries <= Self.expiriesMax else { throw noAdvance("notifications/changes") }
         state.lostNotifications()
         startsOver = true
       } else {
@@ -185,8 +201,16 @@ extension ZoneRelayClient {
 
   /// How many zones one request asks for: at most 200 records each fit into an answer of 1,000.
   private static let zonesPerRequest = 50
-  /// How often one round starts a database from its digest. More would be a fault of the relay.
+  /// How often a token of one feed may expire in a round. More would be a fault of the relay.
   private static let expiriesMax = 3
+
+  /// An empty token would stand for the feed's start.
+  private func checkAdvance(
+    from held: String?, to token: String, isLast: Bool, _ place: String
+  ) throws {
+    if token.isEmpty { throw fail(.badAnswer, "\(place): the token is empty") }
+    guard isLast || token != held else { throw noAdvance(place) }
+  }
 
   private func noAdvance(_ place: String) -> RelayError {
     fail(.badAnswer, "\(place): more is coming, and the token does not advance")

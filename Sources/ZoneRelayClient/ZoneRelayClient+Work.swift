@@ -20,7 +20,12 @@ extension ZoneRelayClient {
       try await withCheckedThrowingContinuation { continuation in
         calls[caller] = Call {
           let result: Result<Value, any Error>
-          do { result = .success(try await work($0)) } catch { result = .failure(error) }
+          do {
+            result = .success(try await work($0))
+            $0.backoff.ended()
+          } catch {
+            result = .failure(error)
+          }
           guard $0.calls.removeValue(forKey: caller) != nil else { return }
           continuation.resume(with: result)
         } cancel: {
@@ -72,6 +77,7 @@ extension ZoneRelayClient {
         let result: Result<FetchReport, any Error>
         do {
           result = .success(try await round())
+          backoff.ended()
         } catch is RoundStopped {
           result = .failure(RelayError(.signedOut, "the user signed out during the round"))
         } catch {

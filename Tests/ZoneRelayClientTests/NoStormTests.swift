@@ -31,6 +31,10 @@ import ZoneRelayTesting
     #expect(backoff.failed(at: .zero, retryAfter: .seconds(10), chance: 0) == .seconds(10))
     #expect(backoff.failed(at: .zero, retryAfter: .seconds(10), chance: 1) == .seconds(12))
     #expect(backoff.until == .seconds(12))
+    // No wait at all would be a storm.
+    backoff.succeeded()
+    #expect(backoff.failed(at: .zero, retryAfter: .zero, chance: 0.5) == .seconds(1))
+    #expect(backoff.failed(at: .zero, retryAfter: .zero, chance: 0.5) == .seconds(2))
   }
 
   @Test func `the call after a failure waits before its request`() async throws {
@@ -47,7 +51,7 @@ import ZoneRelayTesting
     #expect(rig.clock.sleeps == [7_700, 2_000, 4_000, 8_000].map { .milliseconds($0) })
   }
 
-  @Test(arguments: [(429, RelayError.Code.busy), (500, .busy), (503, .busy), (400, .refused)])
+  @Test(arguments: [(429, RelayError.Code.busy), (500, .busy), (503, .busy), (400, .refused), (408, .busy)])
   func `a status has its code`(status: Int, code: RelayError.Code) async throws {
     let rig = try Rig()
     await rig.relay.fail(.status(status))

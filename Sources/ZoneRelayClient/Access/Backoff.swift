@@ -1,14 +1,23 @@
 /// When the next request may be sent after failures: after the time that the relay named, otherwise
-/// after 1 s, doubled with each further failure up to 5 min. The client adds or subtracts up to a
-/// fifth, so that a million clients do not come back together.
+/// (also if that is less than a second) after 1 s, doubled with each further failure up to 5 min. The
+/// client adds or subtracts up to a fifth, so that a million clients do not come back together.
 struct Backoff {
   private var failures = 0
+  private var isAnswered = false
   private(set) var until: Duration?
 
   private static let firstSeconds = 1.0
   private static let longestSeconds = 300.0
 
-  mutating func succeeded() { (failures, until) = (0, nil) }
+  /// The relay has answered one request. The piece of work may still fail at its next one, and then
+  /// the wait is longer than after the last failure.
+  mutating func answered() { isAnswered = true }
+
+  /// A piece of work has ended well. One that has asked nothing says nothing of the relay.
+  mutating func ended() { if isAnswered { succeeded() } }
+
+  /// The relay is well: the next failure counts as the first.
+  mutating func succeeded() { self = Backoff() }
 
   /// Lets the next request pass at once.
   mutating func pass() { until = nil }
@@ -18,9 +27,9 @@ struct Backoff {
   ///   - chance: a random number from 0 to 1.
   /// - Returns: how long to wait from now on.
   mutating func failed(at now: Duration, retryAfter: Duration?, chance: Double) -> Duration {
-    failures += 1
+    (failures, isAnswered) = (failures + 1, false)
     let seconds: Double =
-      if let retryAfter {
+      if let retryAfter, retryAfter >= .seconds(Self.firstSeconds) {
         // Never sooner than the relay asks.
         retryAfter / .seconds(1) * (1 + chance / 5)
       } else {

@@ -12,10 +12,15 @@ public protocol StreamingTransport: RelayTransport {
 /// An answer whose bytes come over time.
 public struct StreamedAnswer: Sendable {
   public var status: Int
+  /// Header fields, by their names in lower case.
+  public var headers: [String: String]
   public var bytes: AsyncThrowingStream<[UInt8], any Error>
 
-  public init(status: Int, bytes: AsyncThrowingStream<[UInt8], any Error>) {
+  public init(
+    status: Int, headers: [String: String] = [:], bytes: AsyncThrowingStream<[UInt8], any Error>
+  ) {
     self.status = status
+    self.headers = headers
     self.bytes = bytes
   }
 }

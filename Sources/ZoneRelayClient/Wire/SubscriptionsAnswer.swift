@@ -7,12 +7,9 @@ struct SubscriptionsAnswer: Decodable {
     var reason: String?
   }
 
-  /// - Throws: `badAnswer` if the answer does not have an item for each operation.
-  func results(of changes: [SubscriptionChange]) throws -> [SubscriptionResult] {
-    guard subscriptions.count == changes.count else {
-      throw RelayError(
-        .badAnswer, "subscriptions/modify: the answer is not about the subscriptions asked for")
-    }
+  /// - Returns: nil if the answer does not have an item for each operation.
+  func results(of changes: [SubscriptionChange]) -> [SubscriptionResult]? {
+    guard subscriptions.count == changes.count else { return nil }
     return zip(changes, subscriptions).map { change, item in
       SubscriptionResult(id: change.id, error: Self.error(item, change))
     }
@@ -22,6 +19,7 @@ struct SubscriptionsAnswer: Decodable {
     guard let code = item.serverErrorCode else { return nil }
     // The subscription that the app wants to remove is gone.
     if case .delete = change, code == "NOT_FOUND" { return nil }
-    return RelayError(.refused, "subscription \(change.id): \(code): \(item.reason ?? "")")
+    return RelayError(
+      ErrorAnswer.meaning(of: code), "subscription \(change.id): \(code): \(item.reason ?? "")")
   }
 }

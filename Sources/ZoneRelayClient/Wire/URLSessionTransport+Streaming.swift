@@ -26,7 +26,8 @@
         }
         pieces.onTermination = { _ in reading.cancel() }
       }
-      return StreamedAnswer(status: response.statusCode, bytes: lines)
+      return StreamedAnswer(
+        status: response.statusCode, headers: Self.headers(of: response), bytes: lines)
     }
   }
 #endif

@@ -38,15 +38,17 @@ public final class URLSessionTransport: RelayTransport {
           continuation.resume(throwing: error ?? URLError(.badServerResponse))
           return
         }
-        var headers: [String: String] = [:]
-        for (name, value) in response.allHeaderFields {
-          headers["\(name)".lowercased()] = "\(value)"
-        }
         continuation.resume(
           returning: RelayAnswer(
-            status: response.statusCode, headers: headers, body: body ?? Data()))
+            status: response.statusCode, headers: Self.headers(of: response), body: body ?? Data()))
       }.resume()
     }
+  }
+
+  static func headers(of response: HTTPURLResponse) -> [String: String] {
+    var headers: [String: String] = [:]
+    for (name, value) in response.allHeaderFields { headers["\(name)".lowercased()] = "\(value)" }
+    return headers
   }
 
   static func outgoing(_ request: RelayRequest) -> URLRequest {

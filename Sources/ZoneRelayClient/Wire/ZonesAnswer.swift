@@ -12,6 +12,8 @@ struct ZonesAnswer: Decodable {
     var gap: Bool?
     var serverErrorCode: String?
     var reason: String?
+
+    var isExpired: Bool { serverErrorCode == ErrorAnswer.tokenExpired }
   }
 
   struct Record: Decodable {
@@ -25,13 +27,10 @@ struct ZonesAnswer: Decodable {
     struct Modified: Decodable { var timestamp: Double? }
   }
 
-  /// The items, each in the place of its zone.
-  func items(for asked: [ZoneID]) throws -> [Zone] {
+  /// The items, each in the place of its zone; nil if the answer is not about the zones asked for.
+  func items(for asked: [ZoneID]) -> [Zone]? {
     let isInOrder = zip(asked, zones).allSatisfy { $1.zoneID == nil || $0 == $1.zoneID }
-    guard zones.count == asked.count, isInOrder else {
-      throw RelayError(.badAnswer, "changes/zone: the answer is not about the zones asked for")
-    }
-    return zones
+    return zones.count == asked.count && isInOrder ? zones : nil
   }
 }
 

@@ -1,0 +1,181 @@
+import Foundation
+import Testing
+import ZoneRelayTesting
+@testable import ZoneRelayClient
+
+/// A relay, or a server in its place, whose answers no relay should give.
+@Suite struct HostileRelayTests {
+  private static let zone = #"{"zoneName":"Notes","ownerRecordName":"_alice"}"#
+  private static let expired = #""serverErrorCode":"CHANGE_TOKEN_EXPIRED""#
+
+  @Test func `notifications that expire again and again are an error`() async throws {
+    let transport = ScriptedTransport { path, count in
+      return path == "notifications/changes"
+        ? .json(#"{\#(Self.expired),"syncToken":"t\#(count)"}"#, status: 410) : .json("{}")
+    }
+    let rig = try Rig(transport: transport)
+    let error = await #expect(throws: RelayError.self) {
+      try await rig.client.fetchAllChanges(.notifications)
+    }
+    #expect(error?.code == .badAnswer)
+    #expect(await transport.count < 10)
+  }
+
+  /// Each page begins the zone anew, and the next one says that the token has expired.
+  @Test func `a zone that expires again and again is an error`() async throws {
+    let transport = ScriptedTransport { path, count in
+      guard path == "changes/zone" else {
+        return .json(#"{"zones":[{"zoneID":\#(Self.zone)}],"syncToken":"t\#(count)"}"#)
+      }
+      return count.isMultiple(of: 2)
+        ? .json(
+          #"{"zones":[{"zoneID":\#(Self.zone),"syncToken":"t\#(count)","moreComing":true}]}"#)
+        : .json(#"{"zones":[{"zoneID":\#(Self.zone),\#(Self.expired)}]}"#)
+    }
+    let rig = try Rig(transport: transport)
+    let error = await #expect(throws: RelayError.self) {
+      try await rig.client.fetchAllChanges(.database(.private))
+    }
+    #expect(error?.code == .badAnswer)
+    #expect(await transport.count < 20)
+  }
+
+  /// An empty token stands for the start, so it would begin the feed anew for ever.
+  @Test(arguments: ["changes/database", "changes/zone", "notifications/changes"])
+  func `an empty token is an error`(path: String) async throws {
+    let transport = ScriptedTransport { asked, count in
+      let token = asked == path ? "" : "t\(count)"
+      return asked == "changes/zone"
+        ? .json(
+          #"{"zones":[{"zoneID":\#(Self.zone),"syncToken":"\#(token)","moreComing":true}]}"#)
+        : .json(#"{"zones":[{"zoneID":\#(Self.zone)}],"syncToken":"\#(token)"}"#)
+    }
+    let rig = try Rig(transport: transport)
+    let error = await #expect(throws: RelayError.self) { try await rig.client.fetchAllChanges() }
+    #expect(error?.code == .badAnswer)
+    #expect(await transport.count < 10)
+  }
+
+  @Test func `after an answer about other things than asked the client waits`() async throws {
+    let other = #"{"zoneName":"Other","ownerRecordName":"_alice"}"#
+    let transport = ScriptedTransport { path, _ in
+      switch path {
+      case "changes/zone": .json(#"{"zones":[{"zoneID":\#(other),"syncToken":"t"}]}"#)
+      case "changes/database": .json(#"{"zones":[{"zoneID":\#(Self.zone)}],"syncToken":"t"}"#)
+      default: .json(#"{"subscriptions":[],"syncToken":"n"}"#)
+      }
+    }
+    let rig = try Rig(transport: transport)
+    var error = await #expect(throws: RelayError.self) {
+      try await rig.client.fetchAllChanges(.database(.private))
+    }
+    #expect(error?.code == .badAnswer)
+    #expect(error?.retryAfter == .seconds(1))
+    error = await #expect(throws: RelayError.self) {
+      try await rig.client.prepare([.database("all", .private)])
+    }
+    #expect(error?.code == .badAnswer)
+    #expect(error?.retryAfter == .seconds(2))
+    #expect(rig.clock.sleeps == [.seconds(1)])
+  }
+
+  /// The rounds get further than the first request, and then fail.
+  @Test func `each failed round doubles the wait, although its first requests succeed`()
+    async throws
+  {
+    let transport = ScriptedTransport { path, _ in
+      path == "changes/zone"
+        ? .json("{}", status: 503)
+        : .json(#"{"zones":[{"zoneID":\#(Self.zone)}],"syncToken":"t"}"#)
+    }
+    let rig = try Rig(transport: transport)
+    for _ in 1...5 {
+      await #expect(throws: RelayError.self) {
+        try await rig.client.fetchAllChanges(.database(.private))
+      }
+    }
+    #expect(rig.clock.sleeps == [1, 2, 4, 8].map { .seconds($0) })
+  }
+
+  @Test(arguments: ["THROTTLED", "TRY_AGAIN_LATER"])
+  func `a zone or a subscription that must wait is no refusal`(code: String) async throws {
+    let transport = ScriptedTransport { path, _ in
+      switch path {
+      case "changes/zone":
+        .json(#"{"zones":[{"zoneID":\#(Self.zone),"serverErrorCode":"\#(code)"}]}"#)
+      case "changes/database": .json(#"{"zones":[{"zoneID":\#(Self.zone)}],"syncToken":"t"}"#)
+      default: .json(#"{"subscriptions":[{"serverErrorCode":"\#(code)"}],"syncToken":"n"}"#)
+      }
+    }
+    let rig = try Rig(transport: transport)
+    let results = try await rig.client.prepare([.database("all", .private)])
+    #expect(results.map(\.error?.code) == [.busy])
+    let error = await #expect(throws: RelayError.self) {
+      try await rig.client.fetchAllChanges(.database(.private))
+    }
+    #expect(error?.code == .busy)
+  }
+
+  /// What the courier answers at once and without a wake, for ever.
+  @Test(arguments: [
+    RelayAnswer.json(""), .json("<html>Welcome</html>"), .json("{}", status: 410),
+    RelayAnswer(status: 503, headers: ["retry-after": "0"]),
+  ])
+  func `a courier that answers nothing at once is asked with longer and longer waits`(
+    answer: RelayAnswer
+  ) async throws {
+    let clock = CountedClock(sleeps: 6)
+    let transport = ScriptedTransport { path, _ in
+      path == "courier/1/a" ? answer : .json(#"{"webcourierURL":"https://relay.invalid/courier/1/a"}"#)
+    }
+    let account = Account(InMemoryRelay())
+    let client = try ZoneRelayClient(
+      InMemoryRelay().address, state: MemoryStore(), sink: InMemoryCopy(), transport: transport,
+      clock: clock, credentials: { try await account.token($0) })
+    try await client.register(.courier)
+    for try await _ in client.wakes() {}
+    #expect(clock.waits == [1, 2, 4, 8, 16, 32].map { .seconds($0) })
+    #expect(await transport.count < 20)
+  }
+}
+
+extension RelayAnswer {
+  static func json(_ text: String, status: Int = 200) -> RelayAnswer {
+    RelayAnswer(status: status, body: Data(text.utf8))
+  }
+}
+
+/// Gives the answers that the test chooses, by the last two parts of the path and by how many
+/// requests came before. After 200 requests it answers 400, so that a loop ends.
+private actor ScriptedTransport: RelayTransport {
+  private let answer: @Sendable (String, Int) -> RelayAnswer
+  private(set) var count = 0
+
+  init(_ answer: @escaping @Sendable (String, Int) -> RelayAnswer) { self.answer = answer }
+
+  func send(_ request: RelayRequest) async throws -> RelayAnswer {
+    defer { count += 1 }
+    guard count < 200 else { return .json("{}", status: 400) }
+    let parts = request.url.path.split(separator: "/")
+    let isCourier = parts.first == "courier"
+    return answer(parts.suffix(isCourier ? 3 : 2).joined(separator: "/"), count)
+  }
+}
+
+/// A clock that ends the stream after some sleeps.
+private final class CountedClock: ClientClock {
+  private let clock = ManualClock()
+  private let most: Int
+
+  init(sleeps: Int) { most = sleeps }
+
+  var now: Duration { clock.now }
+  var date: Date { clock.date }
+  var chance: Double { clock.chance }
+  var waits: [Duration] { clock.sleeps }
+
+  func sleep(for time: Duration) async throws {
+    guard waits.count < most else { throw CancellationError() }
+    try await clock.sleep(for: time)
+  }
+}
