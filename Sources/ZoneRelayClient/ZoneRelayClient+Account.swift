@@ -33,14 +33,14 @@ extension ZoneRelayClient {
   }
 
   /// Signs the user out: no push reaches this device for the user any more, and nothing of the user
-  /// is kept. A running round stops before its next page.
+  /// is kept. A running round stops before its next page, and earlier calls that wait for the relay end.
   ///
   /// From then on `credentials` should give nil, until a user signs in again.
   ///
   /// - Throws: the error of the relay or the sink. If the relay cannot be reached, the user is
   ///   signed out on this device all the same. Pushes that still come for the user are ignored.
   public func signOut() async throws {
-    try await perform(stopsRound: true) { client in try await client.leaveRelay() }
+    try await perform(stopsOthers: true) { client in try await client.leaveRelay() }
   }
 
   private func leaveRelay() async throws {

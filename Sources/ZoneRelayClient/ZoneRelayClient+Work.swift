@@ -11,7 +11,7 @@ extension ZoneRelayClient {
   /// A cancelled caller gets `CancellationError` at once. A call that has begun goes on to its end,
   /// because its request may have reached the relay.
   func perform<Value: Sendable>(
-    stopsRound: Bool = false,
+    stopsOthers: Bool = false,
     _ work: @escaping @Sendable (isolated ZoneRelayClient) async throws -> Value
   ) async throws -> Value {
     try Task.checkCancellation()
@@ -24,14 +24,14 @@ extension ZoneRelayClient {
             result = .success(try await work($0))
             $0.backoff.ended()
           } catch {
-            result = .failure(error)
+            result = .failure(Self.reason(for: error))
           }
           guard $0.calls.removeValue(forKey: caller) != nil else { return }
           continuation.resume(with: result)
         } cancel: {
           continuation.resume(throwing: CancellationError())
         }
-        let starts = queue.call(caller, stopsRound: stopsRound)
+        let starts = queue.call(caller, stopsOthers: stopsOthers)
         endPauseIfUnwanted()
         if starts { startWork() }
       }
@@ -78,15 +78,18 @@ extension ZoneRelayClient {
         do {
           result = .success(try await round())
           backoff.ended()
-        } catch is RoundStopped {
-          result = .failure(RelayError(.signedOut, "the user signed out during the round"))
         } catch {
-          result = .failure(error)
+          result = .failure(Self.reason(for: error))
         }
         for caller in queue.end() { fetchers.removeValue(forKey: caller)?.resume(with: result) }
       }
     }
     if statusBoard.status != .signedOut { show(.idle) }
+  }
+
+  /// A caller that still waits for stopped work learns why it was stopped.
+  private static func reason(for error: any Error) -> any Error {
+    error is WorkStopped ? RelayError(.signedOut, "the user signed out during the call") : error
   }
 
   /// Waits before a request. The wait ends early if no caller waits for the work any more.
@@ -95,7 +98,7 @@ extension ZoneRelayClient {
     self.pause = pause
     defer { self.pause = nil }
     endPauseIfUnwanted()
-    do { try await pause.value } catch { throw RoundStopped() }
+    do { try await pause.value } catch { throw WorkStopped() }
   }
 
   private func endPauseIfUnwanted() {
@@ -103,9 +106,9 @@ extension ZoneRelayClient {
   }
 
   func checkWanted() throws {
-    guard queue.isWanted else { throw RoundStopped() }
+    guard queue.isWanted else { throw WorkStopped() }
   }
 }
 
 /// No caller waits for the running work any more, or the user signs out.
-private struct RoundStopped: Error {}
+private struct WorkStopped: Error {}

@@ -150,6 +150,28 @@ import ZoneRelayTesting
     #expect(await client.state.user == nil)
   }
 
+  /// The relay has asked for a long wait, and another call is in it.
+  @Test func `signing out does not wait for calls that wait for the relay`() async throws {
+    let clock = HeldClock()
+    let relay = InMemoryRelay()
+    let account = Account(relay)
+    let client = try ZoneRelayClient(
+      relay.address, state: MemoryStore(), sink: InMemoryCopy(), transport: relay, clock: clock,
+      credentials: { try await account.token($0) })
+    try await client.fetchAllChanges()
+    await relay.fail(.status(503, retryAfter: 3_600))
+    await #expect(throws: RelayError.self) { try await client.fetchAllChanges() }
+    let calls = (0..<2).map { _ in Task { try await client.register(.courier) } }
+    await clock.untilSleep()
+    while await client.waitingCallers < 1 { await Task.yield() }
+    try await client.signOut()
+    for call in calls {
+      let error = await #expect(throws: RelayError.self) { try await call.value }
+      #expect(error?.code == .signedOut)
+    }
+    #expect(await client.state.user == nil)
+  }
+
   /// A build for the sandbox and one for production may follow each other on one device.
   @Test func `tokens of another environment are not used`() async throws {
     let rig = try Rig()
@@ -183,4 +205,25 @@ private struct AccountlessSink: ChangeSink {
   func apply(_ page: ZonePage) {}
   func remove(_ zone: ZoneID, _ why: ZoneLoss) {}
   func accountChanged(from: String?, to: String?) throws { throw PageRefused() }
+}
+
+/// A clock whose sleeps last until they are cancelled.
+private final class HeldClock: ClientClock {
+  private let asleep = Gate()
+  let now = Duration.zero
+  let date = Date(timeIntervalSince1970: 0)
+  let chance = 0.5
+
+  func sleep(for time: Duration) async throws {
+    let gate = Gate()
+    Task { await asleep.pass() }
+    await withTaskCancellationHandler {
+      await gate.pass()
+    } onCancel: {
+      Task { await gate.open() }
+    }
+    throw CancellationError()
+  }
+
+  func untilSleep() async { await asleep.untilArrival() }
 }

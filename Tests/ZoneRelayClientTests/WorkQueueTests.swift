@@ -28,8 +28,8 @@ import Testing
     var queue = WorkQueue()
     let callers = (0..<3).map { _ in queue.newCaller() }
     expect(queue.fetch(callers[0]), true)
-    expect(queue.call(callers[1], stopsRound: false), false)
-    expect(queue.call(callers[2], stopsRound: false), false)
+    expect(queue.call(callers[1], stopsOthers: false), false)
+    expect(queue.call(callers[2], stopsOthers: false), false)
     expect(queue.next(), .call(callers[1]))
     expect(queue.end(), [])
     expect(queue.next(), .call(callers[2]))
@@ -55,17 +55,33 @@ import Testing
     let (fetching, leaving) = (queue.newCaller(), queue.newCaller())
     expect(queue.fetch(fetching), true)
     expect(queue.next(), .round)
-    expect(queue.call(leaving, stopsRound: true), false)
+    expect(queue.call(leaving, stopsOthers: true), false)
     #expect(!queue.isWanted)
     expect(queue.end(), [fetching])
     expect(queue.next(), .call(leaving))
     #expect(queue.isWanted)
   }
 
+  @Test func `a call that stops others leaves no earlier call wanted`() {
+    var queue = WorkQueue()
+    let (first, second, leaving) = (queue.newCaller(), queue.newCaller(), queue.newCaller())
+    expect(queue.call(first, stopsOthers: false), true)
+    expect(queue.call(second, stopsOthers: false), false)
+    expect(queue.next(), .call(first))
+    #expect(queue.isWanted)
+    expect(queue.call(leaving, stopsOthers: true), false)
+    #expect(!queue.isWanted)
+    expect(queue.end(), [])
+    expect(queue.next(), .call(second))
+    #expect(!queue.isWanted)
+    queue.leave(leaving)
+    #expect(queue.isWanted)
+  }
+
   @Test func `a caller that leaves in time is not run`() {
     var queue = WorkQueue()
     let (calling, fetching) = (queue.newCaller(), queue.newCaller())
-    expect(queue.call(calling, stopsRound: false), true)
+    expect(queue.call(calling, stopsOthers: false), true)
     expect(queue.fetch(fetching), false)
     queue.leave(calling)
     queue.leave(fetching)

@@ -16,13 +16,15 @@ struct WorkQueue {
   private enum Current {
     case none
     case call(Caller?)
-    case round(Set<Caller>, isStopped: Bool)
+    case round(Set<Caller>)
   }
 
   private var current = Current.none
   private var isRunning = false
   private(set) var calls: [Caller] = []
   private(set) var fetchers: Set<Caller> = []
+  /// Callers in `calls` for whom the work before them must end soon.
+  private var stopping: Set<Caller> = []
   private var callers: Caller = 0
 
   mutating func newCaller() -> Caller {
@@ -32,13 +34,12 @@ struct WorkQueue {
 
   /// A caller asks for a call of its own. Calls come before the next round.
   ///
-  /// - Parameter stopsRound: whether the running round must stop before its next page.
+  /// - Parameter stopsOthers: whether the running round must stop before its next page, and no earlier
+  ///   call may wait for the relay.
   /// - Returns: true if the client must start to work.
-  mutating func call(_ caller: Caller, stopsRound: Bool) -> Bool {
+  mutating func call(_ caller: Caller, stopsOthers: Bool) -> Bool {
     calls.append(caller)
-    if stopsRound, case .round(let fetchers, _) = current {
-      current = .round(fetchers, isStopped: true)
-    }
+    if stopsOthers { stopping.insert(caller) }
     return starts()
   }
 
@@ -59,6 +60,7 @@ struct WorkQueue {
   mutating func next() -> Work? {
     if !calls.isEmpty {
       let caller = calls.removeFirst()
+      stopping.remove(caller)
       current = .call(caller)
       return .call(caller)
     }
@@ -66,30 +68,32 @@ struct WorkQueue {
       isRunning = false
       return nil
     }
-    current = .round(fetchers, isStopped: false)
+    current = .round(fetchers)
     fetchers = []
     return .round
   }
 
-  /// Whether some caller still waits for the running piece of work. A round goes on only while this
-  /// is true.
+  /// Whether some caller still waits for the running piece of work, and no call stops it. A round
+  /// goes on only while this is true, and any work waits for the relay only while this is true.
   var isWanted: Bool {
-    switch current {
+    guard stopping.isEmpty else { return false }
+    return switch current {
     case .none: false
     case .call(let caller): caller != nil
-    case .round(let fetchers, let isStopped): !fetchers.isEmpty && !isStopped
+    case .round(let fetchers): !fetchers.isEmpty
     }
   }
 
   /// A caller does not wait any more. Its call is run only if it has begun.
   mutating func leave(_ caller: Caller) {
     calls.removeAll { $0 == caller }
+    stopping.remove(caller)
     fetchers.remove(caller)
     switch current {
     case .call(caller): current = .call(nil)
-    case .round(var fetchers, let isStopped):
+    case .round(var fetchers):
       fetchers.remove(caller)
-      current = .round(fetchers, isStopped: isStopped)
+      current = .round(fetchers)
     case .none, .call: break
     }
   }
@@ -99,7 +103,7 @@ struct WorkQueue {
   /// - Returns: the callers of the round, who must be answered.
   mutating func end() -> Set<Caller> {
     defer { current = .none }
-    guard case .round(let fetchers, _) = current else { return [] }
+    guard case .round(let fetchers) = current else { return [] }
     return fetchers
   }
 }
