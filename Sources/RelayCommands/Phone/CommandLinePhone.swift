@@ -43,19 +43,24 @@ struct CommandLinePhone: Sendable {
   /// Runs until the task is cancelled.
   func run() async throws {
     try await begin()
-    try await withThrowingTaskGroup(of: Void.self) { group in
+    try await withThrowingDiscardingTaskGroup { group in
       for try await wake in client.wakes() {
         var event = PhoneEvent("wake")
         (event.phone, event.wake, event.zones) = (number, wake.number, wake.zones.map(\.id))
         await talk.tell(event)
         let until = try await fetch { try await client.handle(wake) }
         guard let until else { continue }
-        group.addTask {
-          try await Task.sleep(for: .seconds(max(0, until.timeIntervalSinceNow)))
-          try await fetch { try await client.fetchAllChanges(.notifications) }
-        }
+        group.addTask { try await fetchWaiting(from: until) }
       }
-      try await group.waitForAll()
+    }
+  }
+
+  /// Fetches the zones that must wait, each when its time has come.
+  private func fetchWaiting(from first: Date) async throws {
+    var next: Date? = first
+    while let time = next {
+      try await Task.sleep(for: .seconds(max(0, time.timeIntervalSinceNow)))
+      next = try await fetch { try await client.fetchAllChanges(.notifications) }
     }
   }
 
