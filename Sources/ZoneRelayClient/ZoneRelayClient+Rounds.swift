@@ -66,6 +66,8 @@ extension ZoneRelayClient {
         state.postpone(zone.zoneID)
       } else if zone.syncToken == nil || state.token(of: zone.zoneID) != zone.syncToken {
         changed.append(zone.zoneID)
+      } else {
+        state.didRead(zone.zoneID)
       }
     }
     try await fetchZones(changed, of: database, &report)
@@ -167,6 +169,7 @@ extension ZoneRelayClient {
     }
     if token != held { backoff.succeeded() }
     state.read(zone, to: token)
+    if isLast { state.didRead(zone) }
     return !isLast
   }
 

@@ -158,6 +158,23 @@ import ZoneRelayTesting
     #expect(report.zones == [Rig.shared])
   }
 
+  /// The database's token is past the zone's change, so the database does not name it again.
+  @Test func `a known zone that had to wait is fetched although its database was read`()
+    async throws
+  {
+    let rig = try await Self.rig()
+    await rig.relay.save(TestRecord("a"), in: Rig.shared)
+    await rig.relay.share(Rig.shared, with: "_alice")
+    try await rig.client.fetchAllChanges()
+    await rig.relay.save(TestRecord("b"), in: Rig.shared)
+    let time = Int(rig.clock.date.timeIntervalSince1970) + 60
+    try await rig.client.handle(
+      Self.wake(1, #","m":1,"nb":\#(time),"z":[["Plans","_bob",3,1]]"#))
+    #expect(await rig.sink.zones[Rig.shared] == ["a": "1"])
+    try await rig.client.fetchAllChanges()
+    #expect(await rig.sink.zones[Rig.shared] == ["a": "1", "b": "1"])
+  }
+
   /// The page on its way does not have the change that the wake names.
   @Test func `a wait that a wake names during a round outlasts the round`() async throws {
     let rig = try await Self.rig()

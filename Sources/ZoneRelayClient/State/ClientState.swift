@@ -225,13 +225,12 @@ extension ClientState {
     fetching = FetchPlan()
   }
 
-  /// The database was read to its end, with all its zones but those that must wait.
-  mutating func didRead(_ database: UserDatabase) {
-    fetching.databases.remove(database)
-    fetching.zones = fetching.zones.filter {
-      self.database(of: $0) != database || zones[$0]?.isEmpty == true
-    }
-  }
+  /// The database was read to its end, with all the zones that it named but those that must wait.
+  /// Zones that it did not name stay: it named them in an earlier round, when they had to wait.
+  mutating func didRead(_ database: UserDatabase) { fetching.databases.remove(database) }
+
+  /// The zone was read to its end in this round.
+  mutating func didRead(_ zone: ZoneID) { fetching.zones.remove(zone) }
 
   /// The notifications before the present ones are lost, so that the round must read the databases.
   mutating func lostNotifications() { fetching.databases = Set(UserDatabase.allCases) }

@@ -45,7 +45,8 @@ final class RandomApp {
       case 4: _ = try await client.prepare([.database("p", .private), .database("s", .shared)])
       case 5: try await switchUser()
       default:
-        guard let wake = await relay.nextWake(for: client.installation) else { return }
+        guard var wake = await relay.nextWake(for: client.installation) else { return }
+        if random.isOne(in: 3) { wake = try waiting(wake, for: random.below(9)) ?? wake }
         // A push may be lost, or come twice.
         for _ in 0..<random.below(3) {
           try await client.handle(wake, random.isOne(in: 4) ? .later : .now)
@@ -55,6 +56,16 @@ final class RandomApp {
       failures += 1
       if error is MemoryStore.Full || random.isOne(in: 4) { try restart() }
     }
+  }
+
+  /// The same wake, saying that its zones must wait for so many seconds.
+  private func waiting(_ wake: Wake, for seconds: Int) throws -> Wake? {
+    let zones: [[Any]] = wake.zones.map { [$0.id.name, $0.id.owner, 1, 1] }
+    let pending: [String: Any] = [
+      "w": wake.number, "q": wake.hasNotifications ? 1 : 0, "m": wake.hasMore ? 1 : 0,
+      "nb": clock.date.timeIntervalSince1970 + Double(seconds), "z": zones,
+    ]
+    return Wake(userInfo: ["ck": ["ckuserid": wake.user], "zr": pending])
   }
 
   private func switchUser() async throws {
