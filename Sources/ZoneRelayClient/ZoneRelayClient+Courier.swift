@@ -92,6 +92,7 @@ extension ZoneRelayClient {
       return .lapsed
     case 408, 429, 500...599:
       throw RelayError(.busy, answer.reason("courier"), retryAfter: answer.retryAfter)
+    case 300...399: throw RelayError(.badAnswer, answer.reason("courier"))
     default: throw RelayError(.refused, answer.reason("courier"))
     }
   }

@@ -50,6 +50,8 @@ extension ZoneRelayClient {
       // from a proxy before it.
       case 408, 410, 429, 500...599:
         throw fail(.busy, answer.reason(path), retryAfter: answer.retryAfter)
+      // A relay does not redirect: this is a network that asks for a sign-in, or a proxy.
+      case 300...399: throw fail(.badAnswer, answer.reason(path))
       default: throw fail(.refused, answer.reason(path))
       }
     }

@@ -51,7 +51,10 @@ import ZoneRelayTesting
     #expect(rig.clock.sleeps == [7_700, 2_000, 4_000, 8_000].map { .milliseconds($0) })
   }
 
-  @Test(arguments: [(429, RelayError.Code.busy), (500, .busy), (503, .busy), (400, .refused), (408, .busy)])
+  @Test(arguments: [
+    (408, RelayError.Code.busy), (429, .busy), (500, .busy), (503, .busy), (302, .badAnswer),
+    (400, .refused),
+  ])
   func `a status has its code`(status: Int, code: RelayError.Code) async throws {
     let rig = try Rig()
     await rig.relay.fail(.status(status))

@@ -4,7 +4,8 @@
   // On Linux, URLSession gives an answer only when it is whole, so the client polls there.
   extension URLSessionTransport: StreamingTransport {
     public func open(_ request: RelayRequest) async throws -> StreamedAnswer {
-      let (bytes, response) = try await session.bytes(for: Self.outgoing(request))
+      let (bytes, response) = try await session.bytes(
+        for: Self.outgoing(request), delegate: Self.redirections)
       guard let response = response as? HTTPURLResponse else {
         throw URLError(.badServerResponse)
       }

@@ -6,6 +6,9 @@ internal import Foundation
 
 /// Sends requests with one `URLSession` for its whole life, without a cache and without cookies.
 ///
+/// A redirection is not followed, because the user's token would go where it leads: it is the
+/// answer.
+///
 /// A request is not cancelled with the task that waits for it: it runs to its end or its timeout,
 /// and its answer is dropped. On Linux, a cancelled task of `URLSession` has crashed processes.
 public final class URLSessionTransport: RelayTransport {
@@ -33,7 +36,7 @@ public final class URLSessionTransport: RelayTransport {
 
   private func perform(_ request: URLRequest) async throws -> RelayAnswer {
     try await withCheckedThrowingContinuation { continuation in
-      session.dataTask(with: request) { body, response, error in
+      let task = session.dataTask(with: request) { body, response, error in
         guard let response = response as? HTTPURLResponse, error == nil else {
           continuation.resume(throwing: error ?? URLError(.badServerResponse))
           return
@@ -41,9 +44,13 @@ public final class URLSessionTransport: RelayTransport {
         continuation.resume(
           returning: RelayAnswer(
             status: response.statusCode, headers: Self.headers(of: response), body: body ?? Data()))
-      }.resume()
+      }
+      task.delegate = Self.redirections
+      task.resume()
     }
   }
+
+  static let redirections = RefusedRedirections()
 
   static func headers(of response: HTTPURLResponse) -> [String: String] {
     var headers: [String: String] = [:]
@@ -78,4 +85,15 @@ public final class URLSessionTransport: RelayTransport {
       _ = try await perform(request)
     }
   #endif
+}
+
+/// Follows no redirection.
+final class RefusedRedirections: NSObject, URLSessionTaskDelegate {
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask,
+    willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+    completionHandler: @escaping @Sendable (URLRequest?) -> Void
+  ) {
+    completionHandler(nil)
+  }
 }
