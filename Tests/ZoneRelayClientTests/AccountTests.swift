@@ -126,6 +126,14 @@ import ZoneRelayTesting
     #expect(await seen.next() == .idle)
   }
 
+  @Test func `status streams without a reader are forgotten`() async throws {
+    let rig = try Rig()
+    for _ in 0..<100 { _ = rig.client.status }
+    while await rig.client.statusBoard.added < 100 { await Task.yield() }
+    try await rig.client.fetchAllChanges()
+    #expect(await rig.client.statusBoard.streams.isEmpty)
+  }
+
   /// Swift's own comparison of texts takes these two names for one.
   @Test func `two users whose names differ in bytes alone are two users`() async throws {
     let rig = try Rig()

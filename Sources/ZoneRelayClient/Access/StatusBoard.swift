@@ -1,9 +1,11 @@
 /// The client's status, and the streams that show it.
 struct StatusBoard {
   private(set) var status = SyncStatus.idle
-  private var streams: [UInt64: AsyncStream<SyncStatus>.Continuation] = [:]
-  private var added: UInt64 = 0
+  private(set) var streams: [UInt64: AsyncStream<SyncStatus>.Continuation] = [:]
+  private(set) var added: UInt64 = 0
 
+  /// A stream that its reader has dropped is forgotten at the next status.
+  ///
   /// - Returns: the stream's number, for `remove`.
   mutating func add(_ stream: AsyncStream<SyncStatus>.Continuation) -> UInt64 {
     added += 1
@@ -17,6 +19,8 @@ struct StatusBoard {
   mutating func show(_ new: SyncStatus) {
     guard new != status else { return }
     status = new
-    for stream in streams.values { stream.yield(new) }
+    for (number, stream) in streams {
+      if case .terminated = stream.yield(new) { streams[number] = nil }
+    }
   }
 }
