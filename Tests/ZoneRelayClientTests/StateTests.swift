@@ -49,6 +49,8 @@ import ZoneRelayTesting
     #expect(try file.load() == Data("whole".utf8))
     try file.save(Data("new".utf8))
     #expect(try file.load() == Data("new".utf8))
+    let attributes = try FileManager.default.attributesOfItem(atPath: url.path)
+    #expect((attributes[.posixPermissions] as? Int) == 0o600, "also if others can read the draft")
   }
 
   @Test func `a save without a directory says why it failed`() {

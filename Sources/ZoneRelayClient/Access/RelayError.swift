@@ -17,7 +17,7 @@ public struct RelayError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The answer is not what a relay gives: it may come from a network that asks for a sign-in, or
     /// from a faulty server.
     public static let badAnswer = Code("bad_answer")
-    /// The stored state cannot be read or is of a newer form.
+    /// The stored state cannot be read, is of a newer form, or cannot be saved.
     public static let badState = Code("bad_state")
   }
 

@@ -27,6 +27,8 @@ public struct StateFile: StateStore {
     let descriptor = open(draft.path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     guard descriptor >= 0 else { throw failure("create", draft) }
     defer { close(descriptor) }
+    // A draft that is there already keeps its mode.
+    guard fchmod(descriptor, 0o600) == 0 else { throw failure("change the mode of", draft) }
     #if os(iOS) || os(watchOS) || os(tvOS) || os(visionOS)
       // A wake may come while the device is locked, so the file must be readable then.
       try FileManager.default.setAttributes(
