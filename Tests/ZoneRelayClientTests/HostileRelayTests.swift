@@ -56,6 +56,24 @@ import ZoneRelayTesting
     #expect(await transport.count < 10)
   }
 
+  /// What changes between the pages is named again after the first page's token.
+  @Test func `after a digest of many pages the first page's token goes on`() async throws {
+    let transport = ScriptedTransport { path, count in
+      guard path == "changes/database" else { return .json(#"{"syncToken":"n"}"#) }
+      let members = #"\#(Self.expired),"syncToken":"d\#(count)""#
+      switch count {
+      case 1:
+        return .json(#"{\#(members),"moreComing":true,"digestToken":"x"}"#, status: 410)
+      case 2: return .json("{\(members)}", status: 410)
+      default: return .json(#"{"syncToken":"end"}"#)
+      }
+    }
+    let rig = try Rig(transport: transport)
+    try await rig.client.fetchAllChanges()
+    let expected = [#"{"digestToken":"x"}"#, #"{"syncToken":"d1"}"#]
+    #expect(await Array(transport.bodies[2...3]) == expected)
+  }
+
   @Test func `after an answer about other things than asked the client waits`() async throws {
     let other = #"{"zoneName":"Other","ownerRecordName":"_alice"}"#
     let transport = ScriptedTransport { path, _ in
@@ -126,7 +144,8 @@ import ZoneRelayTesting
   ) async throws {
     let clock = CountedClock(sleeps: 6)
     let transport = ScriptedTransport { path, _ in
-      path == "courier/1/a" ? answer : .json(#"{"webcourierURL":"https://relay.invalid/courier/1/a"}"#)
+      path == "courier/1/a"
+        ? answer : .json(#"{"webcourierURL":"https://relay.invalid/courier/1/a"}"#)
     }
     let account = Account(InMemoryRelay())
     let client = try ZoneRelayClient(
@@ -136,6 +155,30 @@ import ZoneRelayTesting
     for try await _ in client.wakes() {}
     #expect(clock.waits == [1, 2, 4, 8, 16, 32].map { .seconds($0) })
     #expect(await transport.count < 20)
+  }
+
+  @Test func `a stream that the relay refuses for a time waits as long as it asks`() async throws {
+    let (clock, relay) = (CountedClock(sleeps: 2), InMemoryRelay())
+    let account = Account(relay)
+    let client = try ZoneRelayClient(
+      relay.address, state: MemoryStore(), sink: InMemoryCopy(),
+      transport: BusyStreams(relay: relay), clock: clock,
+      credentials: { try await account.token($0) })
+    try await client.register(.courier)
+    for try await _ in client.wakes() {}
+    #expect(clock.waits == [.milliseconds(7_700), .milliseconds(7_700)])
+  }
+}
+
+/// Refuses every stream for a time.
+private struct BusyStreams: StreamingTransport {
+  let relay: InMemoryRelay
+
+  func send(_ request: RelayRequest) async throws -> RelayAnswer { try await relay.send(request) }
+
+  func open(_ request: RelayRequest) async throws -> StreamedAnswer {
+    StreamedAnswer(
+      status: 503, headers: ["retry-after": "7"], bytes: AsyncThrowingStream { $0.finish() })
   }
 }
 
@@ -150,11 +193,13 @@ extension RelayAnswer {
 private actor ScriptedTransport: RelayTransport {
   private let answer: @Sendable (String, Int) -> RelayAnswer
   private(set) var count = 0
+  private(set) var bodies: [String] = []
 
   init(_ answer: @escaping @Sendable (String, Int) -> RelayAnswer) { self.answer = answer }
 
   func send(_ request: RelayRequest) async throws -> RelayAnswer {
     defer { count += 1 }
+    bodies.append(String(decoding: request.body ?? Data(), as: UTF8.self))
     guard count < 200 else { return .json("{}", status: 400) }
     let parts = request.url.path.split(separator: "/")
     let isCourier = parts.first == "courier"
