@@ -33,7 +33,8 @@ extension ZoneRelayClient {
   }
 
   /// Signs the user out: no push reaches this device for the user any more, and nothing of the user
-  /// is kept. A running round stops before its next page, and earlier calls that wait for the relay end.
+  /// is kept. A running round stops before its next page, and earlier calls that wait for the
+  /// relay end.
   ///
   /// From then on `credentials` should give nil, until a user signs in again.
   ///

@@ -1,6 +1,6 @@
 /// When the next request may be sent after failures: after the time that the relay named, otherwise
-/// (also if that is less than a second) after 1 s, doubled with each further failure up to 5 min. The
-/// client adds or subtracts up to a fifth, so that a million clients do not come back together.
+/// (also if that is less than a second) after 1 s, doubled with each further failure up to 5 min.
+/// The client adds or subtracts up to a fifth, so that a million clients do not come back together.
 struct Backoff {
   private var failures = 0
   private var isAnswered = false

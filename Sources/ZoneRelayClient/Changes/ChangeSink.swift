@@ -1,7 +1,7 @@
 /// The app's copy of its zones. The client calls one method at a time.
 ///
-/// A method must not wait for a call of the client: that call waits for its turn, and its turn comes
-/// when the method has returned.
+/// A method must not wait for a call of the client: that call waits for its turn, and its turn
+/// comes when the method has returned.
 ///
 /// A crash may repeat the last call: a page that was applied may come again. To apply a page twice
 /// must have the same result as to apply it once.
@@ -22,8 +22,8 @@ public protocol ChangeSink: Sendable {
   ///
   /// - Parameters:
   ///   - from: the old user's record name; nil if no user was signed in.
-  ///   - to: the new user's record name; nil if no user is signed in now. Equal to `from` if the app
-  ///     now names another container or environment, whose zones are others.
+  ///   - to: the new user's record name; nil if no user is signed in now. Equal to `from` if the
+  ///     app now names another container or environment, whose zones are others.
   func accountChanged(from: String?, to: String?) async throws
 }
 

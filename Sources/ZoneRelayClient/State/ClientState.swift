@@ -60,8 +60,8 @@ struct ClientState: Codable, Equatable {
     }
   }
 
-  /// The client talks to this container and environment. Another one's tokens and copy are of no use
-  /// there, so that the sink must learn of the change as it learns of another user.
+  /// The client talks to this container and environment. Another one's tokens and copy are of no
+  /// use there, so that the sink must learn of the change as it learns of another user.
   mutating func enter(_ place: String) {
     if let old = self.place, old != place, user != nil { beginChange() }
     self.place = place
@@ -122,7 +122,8 @@ extension ClientState {
 
   /// The zone was read up to this token.
   ///
-  /// A wait stays: a wake has named it during this round, and this page may be from before the wake.
+  /// A wait stays: a wake has named it during this round, and this page may be from before the
+  /// wake.
   mutating func read(_ zone: ZoneID, to token: String) { zones[zone] = token }
 
   /// A database names the zone, which must wait.

@@ -34,8 +34,8 @@ struct WorkQueue {
 
   /// A caller asks for a call of its own. Calls come before the next round.
   ///
-  /// - Parameter stopsOthers: whether the running round must stop before its next page, and no earlier
-  ///   call may wait for the relay.
+  /// - Parameter stopsOthers: whether the running round must stop before its next page, and no
+  ///   earlier call may wait for the relay.
   /// - Returns: true if the client must start to work.
   mutating func call(_ caller: Caller, stopsOthers: Bool) -> Bool {
     calls.append(caller)
