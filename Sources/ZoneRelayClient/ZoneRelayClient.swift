@@ -94,14 +94,16 @@ public actor ZoneRelayClient {
   /// Fetches what a push names, or keeps it for the next round.
   ///
   /// If a wake's number was left out, or if the push does not name everything, the client fetches
-  /// everything. A push of another user is ignored.
+  /// everything. A push of another user or container is ignored.
   ///
   /// - Parameter when: `.now` fetches as ``fetchAllChanges(_:)`` does, without the zones that must
   ///   wait. `.later` returns when the wake is stored and acknowledged.
   /// - Throws: as ``fetchAllChanges(_:)``.
   @discardableResult
   public func handle(_ wake: Wake, _ when: FetchTime = .now) async throws -> FetchReport {
-    guard state.note(wake) else { return FetchReport(isIgnored: true) }
+    guard wake.container?.hasSameBytes(as: relay.container) ?? true, state.note(wake) else {
+      return FetchReport(isIgnored: true)
+    }
     switch when {
     case .now: return try await joinRound()
     case .later:

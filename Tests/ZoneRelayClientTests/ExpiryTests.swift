@@ -80,6 +80,28 @@ import ZoneRelayTesting
     }
     #expect(error?.code == .badAnswer)
   }
+
+  @Test func `all pages of a digest have the token of the first`() async throws {
+    let rig = try Rig()
+    await rig.relay.setPageEntries(1)
+    for name in ["A", "B"] { await rig.relay.create(ZoneID(name: name, owner: "_alice")) }
+    for _ in 1...2 { try await rig.client.fetchAllChanges(.database(.private)) }
+    let held = try #require(
+      await rig.relay.requests.last(where: { $0.url.path.hasSuffix("changes/database") }))
+    await rig.relay.expireTokens()
+    let first = try Self.members(await rig.relay.send(held))
+    let digest = try #require(first["digestToken"])
+    await rig.relay.create(ZoneID(name: "C", owner: "_alice"))
+    var next = held
+    next.body = Data(#"{"digestToken":"\#(digest)"}"#.utf8)
+    #expect(try Self.members(await rig.relay.send(next))["syncToken"] == first["syncToken"])
+  }
+
+  /// The texts among an answer's members.
+  private static func members(_ answer: RelayAnswer) throws -> [String: String] {
+    let json = try JSONSerialization.jsonObject(with: answer.body) as? [String: Any] ?? [:]
+    return json.compactMapValues { $0 as? String }
+  }
 }
 
 /// Answers the first question about a database with an expired token, as after a trim that removed

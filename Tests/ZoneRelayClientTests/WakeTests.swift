@@ -116,6 +116,16 @@ import ZoneRelayTesting
     #expect(await rig.relay.requests.count == before, "its number does not count either")
   }
 
+  /// As in an app with a client for each of two containers.
+  @Test func `a push of another container is ignored`() async throws {
+    let rig = try await Self.rig()
+    let before = await rig.relay.requests.count
+    let json = #"{"ck":{"cid":"iCloud.com.example.other","ckuserid":"_alice"},"zr":{"w":1,"m":1}}"#
+    let wake = try #require(Wake(json: Data(json.utf8)))
+    #expect(try await rig.client.handle(wake).isIgnored)
+    #expect(await rig.relay.requests.count == before)
+  }
+
   @Test func `a zone that must wait is fetched when its time has come`() async throws {
     let rig = try await Self.rig()
     await rig.relay.save(TestRecord("a"), in: Rig.shared)

@@ -11,7 +11,7 @@ public struct FetchReport: Hashable, Sendable {
   /// When the first of the zones that must wait may be fetched. Call
   /// ``ZoneRelayClient/fetchAllChanges(_:)`` then. nil if no zone waits.
   public var deferredUntil: Date?
-  /// Whether the wake belonged to another user, so that the client did nothing.
+  /// Whether the wake belonged to another user or container, so that the client did nothing.
   public var isIgnored = false
 
   init() {}

@@ -15,6 +15,8 @@ public struct Wake: Hashable, Sendable {
   public let number: UInt32
   /// The record name of the user to whom the push belongs.
   public let user: String
+  /// The container to which the push belongs; nil if the push does not say.
+  public let container: String?
   /// The zones that have changes.
   public let zones: [Zone]
   /// True if query subscriptions have fired.
@@ -50,6 +52,7 @@ public struct Wake: Hashable, Sendable {
   private init(_ ck: PushDictionary.CloudKit, _ zr: PushDictionary.Pending) {
     number = zr.w
     user = ck.ckuserid
+    container = ck.cid
     zones = (zr.z ?? []).map { Zone(id: $0.zone, waits: $0.waits) }
     hasNotifications = zr.q == 1
     hasMore = zr.m == 1
@@ -70,7 +73,10 @@ private struct PushDictionary: Decodable {
   var ck: CloudKit
   var zr: Pending
 
-  struct CloudKit: Decodable { var ckuserid: String }
+  struct CloudKit: Decodable {
+    var ckuserid: String
+    var cid: String?
+  }
 
   struct Pending: Decodable {
     var w: UInt32

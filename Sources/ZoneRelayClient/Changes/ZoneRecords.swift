@@ -2,6 +2,10 @@
 ///
 /// A sink that has no database of its own may keep this value, stored with its JSON. Store it
 /// together with whatever else a page changes.
+///
+/// It compares names as Swift compares texts: two names that differ only in how a letter with an
+/// accent is written count as one. CloudKit's record names are ASCII; a sink whose record server
+/// gives out others should keep names by their bytes.
 public struct ZoneRecords: Hashable, Sendable, Codable {
   /// The change tag of each record; an empty text if the record server gave none.
   public private(set) var tags: [String: String] = [:]

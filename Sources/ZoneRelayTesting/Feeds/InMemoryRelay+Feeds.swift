@@ -9,11 +9,11 @@ extension InMemoryRelay {
     let zones = users[user]?.databases[database] ?? [:]
     let head = users[user]?.head(of: database) ?? 0
     if let digest = question.text("digestToken") {
-      let place = try SyncToken(digest, of: "digest \(feed)").cursor.position
-      throw digestAnswer(after: place, zones, feed, user)
+      throw digestAnswer(
+        after: try SyncToken(digest, of: "digest \(feed)").cursor, zones, feed, user)
     }
     let reader = try cursor(question.text("syncToken"), in: feed, floor: 0, head: head)
-    guard let reader else { throw digestAnswer(after: 0, zones, feed, user) }
+    guard let reader else { throw digestAnswer(after: nil, zones, feed, user) }
     let news = zones.filter { $0.value.entry.isNews(for: reader) }
       .sorted { $0.value.entry.position < $1.value.entry.position }
     let page = news.prefix(pageEntries)
@@ -42,13 +42,18 @@ extension InMemoryRelay {
     return item
   }
 
-  /// The answer to an expired token of a database: all its zones, page by page.
+  /// The answer to an expired token of a database: all its zones, page by page. The pages have one
+  /// token, from before the first of them.
+  ///
+  /// - Parameter cursor: how many zones earlier pages have named, and the token's place; nil for the
+  ///   first page.
   private func digestAnswer(
-    after place: Int, _ zones: [ZoneID: UserFeeds.Zone], _ feed: String, _ user: String
+    after cursor: FeedCursor?, _ zones: [ZoneID: UserFeeds.Zone], _ feed: String, _ user: String
   ) -> Answer {
     let present = zones.filter { !$0.value.entry.isDeleted }.sorted { $0.key < $1.key }
+    let place = cursor?.position ?? 0
     let page = present.dropFirst(place).prefix(pageEntries)
-    let head = zones.values.map(\.entry.position).max() ?? 0
+    let head = cursor?.base ?? zones.values.map(\.entry.position).max() ?? 0
     var members = Answer.error("CHANGE_TOKEN_EXPIRED", "the token has expired")
     members["zones"] = page.map { zone, state in
       zoneItem(zone, state, of: user, isOwn: false)
@@ -56,7 +61,8 @@ extension InMemoryRelay {
     members["syncToken"] = token(feed, at: head)
     if place + page.count < present.count {
       members["moreComing"] = true
-      members["digestToken"] = token("digest \(feed)", at: place + page.count)
+      members["digestToken"] = token(
+        "digest \(feed)", FeedCursor(position: place + page.count, base: head))
     }
     return Answer(status: 410, members)
   }
