@@ -183,7 +183,10 @@ let roomTests: [Target] = [
       "RelayCurl", "RelayWire", "RelayStore", "RelayEngine", "RelayCore", "ZoneRelayClient",
       "ZoneRelayTesting",
     ],
-    products: nio + [crypto, jwt, .product(name: "NIOHTTP1", package: "swift-nio")],
+    products: nio + [
+      crypto, jwt, .product(name: "NIOHTTP1", package: "swift-nio"),
+      .product(name: "GRDB", package: "GRDB.swift"),
+    ],
     exclude: ["Fixtures"]),
   .tests("TidyTests", [], exclude: ["Words.txt"]),
 ]
