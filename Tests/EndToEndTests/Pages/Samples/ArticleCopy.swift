@@ -1,0 +1,90 @@
+import Foundation
+import ZoneRelayClient
+
+// docs/from-cloudkit.md shows what stands between the marks.
+
+// sample: sink
+/// The app's copy. In memory here; in your app a database, and each call is one transaction.
+actor ArticleCopy: ChangeSink {
+  struct Zone {
+    var records = ZoneRecords()  // names and change tags
+    var texts: [String: String] = [:]
+  }
+
+  private(set) var zones: [ZoneID: Zone] = [:]
+  private(set) var unread: [String] = []
+  private let recordServer: @Sendable (ZoneID, [String]) async throws -> [String: String]
+
+  init(recordServer: @escaping @Sendable (ZoneID, [String]) async throws -> [String: String]) {
+    self.recordServer = recordServer
+  }
+
+  // recordWasChangedBlock, recordWithIDWasDeletedBlock and recordZoneChangeTokensUpdatedBlock, for
+  // up to 200 records at a time. CKSyncEngine: fetchedRecordZoneChanges.
+  func apply(_ page: ZonePage) async throws {
+    var zone = zones[page.zone] ?? Zone()
+    let wanted = page.toFetch { zone.records.tags[$0] }.map(\.name)
+    let fetched = try await recordServer(page.zone, wanted)
+    for name in zone.records.apply(page) { zone.texts[name] = nil }
+    zone.texts.merge(fetched) { $1 }
+    zones[page.zone] = zone
+  }
+
+  // recordZoneWithIDWasDeletedBlock, recordZoneWithIDWasPurgedBlock and
+  // recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock. CKSyncEngine:
+  // fetchedDatabaseChanges.
+  func remove(_ zone: ZoneID, _ why: ZoneLoss) { zones[zone] = nil }
+
+  // CKFetchNotificationChangesOperation: for query subscriptions alone.
+  func apply(_ page: NotificationPage) {
+    unread += page.notifications.filter { $0.read != true }.compactMap(\.recordName)
+  }
+
+  // CKAccountChanged. CKSyncEngine: accountChange.
+  func accountChanged(from: String?, to: String?) { (zones, unread) = ([:], []) }
+}
+// sample ends
+
+enum CloudKitSamples {
+  // sample: start
+  static func start(
+    _ copy: ArticleCopy, relay: RelayAddress, state: URL,
+    signedIn: @escaping @Sendable () async throws -> UserToken?
+  ) async throws -> ZoneRelayClient {
+    // CKSyncEngine.Configuration(database:stateSerialization:delegate:)
+    let client = try ZoneRelayClient(relay, state: .file(state), sink: copy) { _ in
+      try await signedIn()
+    }
+    // CKModifySubscriptionsOperation(subscriptionsToSave:)
+    let unread = RecordQuery(
+      recordType: "Article", filters: [.init(.field("state"), .equals, .string("unread"))],
+      firesOn: [.create])
+    let results = try await client.prepare([
+      .database("own", .private),  // CKDatabaseSubscription
+      .database("shared", .shared),  // the same in sharedCloudDatabase
+      .zone("reading", ZoneID(name: "ReadingList", owner: "_alice")),  // CKRecordZoneSubscription
+      .query(  // CKQuerySubscription
+        "unread", in: .private, unread, notification: .alert("New article", sound: "default"),
+        additionalFields: ["title"]),
+    ])
+    for result in results {  // CKError.partialFailure
+      if let error = result.error { print("\(result.id) is not saved: \(error)") }
+    }
+    // On iOS: .apns(token, topic: "com.example.notes", sandbox: …), at each launch
+    try await client.register(.courier)
+    try await client.fetchAllChanges()  // CKSyncEngine: fetchChanges()
+    return client
+  }
+  // sample ends
+
+  // sample: push
+  /// - Returns: whether there was something new.
+  static func didReceive(
+    _ userInfo: [AnyHashable: Any], _ client: ZoneRelayClient
+  ) async throws -> Bool {
+    // CKNotification(fromRemoteNotificationDictionary:)
+    guard let wake = Wake(userInfo: userInfo) else { return false }
+    return try await client.handle(wake).records > 0
+  }
+  // sample ends
+}
