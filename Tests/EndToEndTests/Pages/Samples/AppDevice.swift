@@ -1,0 +1,18 @@
+import Foundation
+import ZoneRelayClient
+
+// docs/from-apns-library.md shows what stands between the marks.
+
+enum AppDevice {
+  // sample: device
+  /// In `didRegisterForRemoteNotificationsWithDeviceToken`, at each launch.
+  static func registered(
+    _ token: Data, isDebugBuild: Bool, _ client: ZoneRelayClient
+  ) async throws {
+    let reading = ZoneID(name: "ReadingList", owner: "_alice")
+    _ = try await client.prepare([.zone("reading", reading)])
+    try await client.register(
+      .apns(token, topic: "com.example.notes", sandbox: isDebugBuild))
+  }
+  // sample ends
+}
