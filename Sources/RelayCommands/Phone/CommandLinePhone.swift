@@ -79,8 +79,13 @@ struct CommandLinePhone: Sendable {
     let wanted =
       subscriptions.isEmpty
       ? [.database("phone-private", .private), .database("phone-shared", .shared)] : subscriptions
-    let results = try await persist { try await client.prepare(wanted) }
-    if let refused = results.first(where: { $0.error != nil }), let error = refused.error {
+    let errors = try await persist {
+      let errors = try await client.prepare(wanted).compactMap(\.error)
+      if let passing = errors.first(where: \.isPassing) { throw passing }
+      return errors
+    }
+    // The user's devices are woken by an equal subscription that the user has already.
+    if let error = errors.first(where: { !$0.message.contains("is duplicate of") }) {
       throw Failure(.failed, "\(error)", hint: "correct --zone")
     }
     var event = PhoneEvent("registered")

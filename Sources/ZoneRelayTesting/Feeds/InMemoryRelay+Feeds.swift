@@ -45,8 +45,8 @@ extension InMemoryRelay {
   /// The answer to an expired token of a database: all its zones, page by page. The pages have one
   /// token, from before the first of them.
   ///
-  /// - Parameter cursor: how many zones earlier pages have named, and the token's place; nil for the
-  ///   first page.
+  /// - Parameter cursor: how many zones earlier pages have named, and the token's place; nil for
+  ///   the first page.
   private func digestAnswer(
     after cursor: FeedCursor?, _ zones: [ZoneID: UserFeeds.Zone], _ feed: String, _ user: String
   ) -> Answer {
