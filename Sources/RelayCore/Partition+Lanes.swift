@@ -51,7 +51,7 @@ extension Partition {
     {
     case .nothing:
       break
-    case .timer(let at):
+    case .timer(let at, _):
       wakes.arm(device, at: at)
     case .fold:
       if wakes.awaitFold(device) { devices.write(device) }

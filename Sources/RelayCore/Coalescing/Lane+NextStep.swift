@@ -2,7 +2,8 @@ extension Lane {
   /// What a lane waits for.
   package enum NextStep: Hashable, Sendable {
     case nothing
-    case timer(Instant)
+    /// The lane waits until this time, for this reason.
+    case timer(Instant, Wait)
     /// The lane waits for a fold, which makes what is due visible, makes an attempt durable, or
     /// reserves wake numbers.
     case fold
@@ -10,6 +11,24 @@ extension Lane {
     case attempt(isAlert: Bool)
     /// The courier may send the device a message now.
     case tell(isAlert: Bool)
+  }
+
+  /// Why a lane waits for a time.
+  package enum Wait: UInt8, Hashable, Sendable, CaseIterable {
+    /// Changes gather until the window is over.
+    case window = 1
+    /// The last attempt failed for now.
+    case rest
+    /// The budget of alerts is used up.
+    case alertBudget
+    /// The budget of background wakes is used up, or an adaptive budget spreads its wakes.
+    case backgroundBudget
+    /// Everything that may be told is hot, and the lane's slot in the smear has not come.
+    case slot
+    /// A poll was answered, and the device's next poll is expected.
+    case nextPoll
+    /// Everything is told. A wake repeats it if the device does not acknowledge.
+    case acknowledgement
   }
 
   /// What the lane waits for. The caller asks after every input. If the window is over, the call
@@ -23,7 +42,7 @@ extension Lane {
     case .idle, .inFlight, .retired:
       return .nothing
     case .gathering(_, let due):
-      guard due <= now else { return .timer(due) }
+      guard due <= now else { return .timer(due, .window) }
       state.windowEnded(stepped: stepped)
       return nextStep(at: now, stepped: stepped, folded: folded, policy: policy)
     case .resting(let rest):
@@ -31,7 +50,7 @@ extension Lane {
       let tell = telling(folded: folded, at: now)
       guard tell == .nothing else { return tell }
       guard reach.hasProvider else { return waitingHere(at: now) }
-      guard rest.until <= now else { return .timer(rest.until) }
+      guard rest.until <= now else { return .timer(rest.until, .rest) }
       return attempt(at: now, folded: folded, policy: policy)
     case .due(let after):
       guard after <= folded else { return .fold }
@@ -47,7 +66,7 @@ extension Lane {
     // Without a provider, no push can repeat the wake.
     guard reach.hasProvider, fallback != nil || hasAcknowledged else { return .nothing }
     let due = fallback?.until ?? rewakeAt(policy)
-    guard due <= now else { return .timer(due) }
+    guard due <= now else { return .timer(due, .acknowledgement) }
     if fallback == nil, reach.isHere { return telling(folded: folded, at: now) }
     return attempt(at: now, folded: folded, policy: policy)
   }
@@ -84,7 +103,7 @@ extension Lane {
   /// `nothing` in other cases.
   private func waitingHere(at now: Instant) -> NextStep {
     guard reach.isHere, pending.isFresh, opens(at: now) > now else { return .nothing }
-    return .timer(slot)
+    return .timer(slot, .slot)
   }
 
   /// Whether a push must repeat what the courier told, because the device did not acknowledge
@@ -101,29 +120,34 @@ extension Lane {
     }
     guard reach.hasProvider else { return waitingHere(at: now) }
     if let until = reach.expectedBack(at: now), !isFallbackDue(at: now) {
-      return .timer(min(until, fallback?.until ?? .never))
+      return .timer(min(until, fallback?.until ?? .never), .nextPoll)
     }
     if unfolded != .nothing || numbers.areUsedUp { return .fold }
     var opens = fallback.map { $0.until > now ? $0.until : .never } ?? .never
+    var wait = Wait.acknowledgement
     if let first = pending.alerts.first {
       let alertOpens = alert.opens(policy.alert, at: now)
       if alertOpens <= now {
         return first.shown(folded) != nil ? .attempt(isAlert: true) : .fold
       }
-      opens = min(opens, alertOpens)
+      if alertOpens < opens { (opens, wait) = (alertOpens, .alertBudget) }
     }
     if pending.isFresh || isRewake || isFallbackDue(at: now) {
       let isDueAnyway = !pending.isFresh || isFallbackDue(at: now)
-      let backgroundOpens = max(
-        backgroundOpens(policy, at: now), isDueAnyway ? now : self.opens(at: now))
+      let (budget, slot) = (
+        backgroundOpens(policy, at: now), isDueAnyway ? now : self.opens(at: now)
+      )
+      let backgroundOpens = max(budget, slot)
       if backgroundOpens <= now {
         // If everything that waits came after the last fold, a reader would not find it yet.
         let isTellable =
           isDueAnyway ? pending.isTellable(folded) : hasTellableNews(folded, at: now)
         return !pending.isFresh || isTellable ? .attempt(isAlert: false) : .fold
       }
-      opens = min(opens, backgroundOpens)
+      if backgroundOpens < opens {
+        (opens, wait) = (backgroundOpens, budget < slot ? .slot : .backgroundBudget)
+      }
     }
-    return opens == .never ? .nothing : .timer(opens)
+    return opens == .never ? .nothing : .timer(opens, wait)
   }
 }

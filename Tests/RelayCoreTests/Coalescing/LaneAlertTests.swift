@@ -134,7 +134,7 @@ import Testing
     rig.rejected()
     #expect(rig.ledger.expired == 1 && rig.ledger.isBalanced)
     #expect(rig.lane.pending.zones.count == 1)
-    #expect(rig.nextStep == .timer(rig.now + rig.policy.retryMax))
+    #expect(rig.nextStep == .timer(rig.now + rig.policy.retryMax, .rest))
   }
 
   /// An alert that runs the app covers zones too, so the ladder's gaps count from that alert.
@@ -148,6 +148,6 @@ import Testing
     rig.delivered()
     #expect(rig.lane.state == .watching)
     rig.fold()
-    #expect(rig.nextStep == .timer(woken + .minutes(5)))
+    #expect(rig.nextStep == .timer(woken + .minutes(5), .acknowledgement))
   }
 }

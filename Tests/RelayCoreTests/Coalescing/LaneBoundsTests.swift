@@ -53,7 +53,7 @@ import Testing
     rig.postponed(600)
     rig.fold()
     let rest = rig.now + .seconds(600)
-    #expect(rig.nextStep == .timer(rest))
+    #expect(rig.nextStep == .timer(rest, .rest))
     let second = rig.wake()
     #expect(rig.now == rest)
     #expect(second?.wake == first?.wake && second?.isLadder == true)

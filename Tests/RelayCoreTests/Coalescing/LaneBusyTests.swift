@@ -99,7 +99,7 @@ import Testing
     let begun = rig.now
     rig.advance(0.1)
     rig.delivered()
-    #expect(rig.nextStep == .timer(begun + rig.policy.window))
+    #expect(rig.nextStep == .timer(begun + rig.policy.window, .window))
   }
 
   @Test func `a newer folded alert replaces an older alert that is not shown yet`() {

@@ -15,7 +15,9 @@ import Testing
     #expect(rig.nextStep == .nothing, "one attempt at a time")
     rig.delivered()
     #expect(rig.ledger.woken == 1 && rig.ledger.isBalanced && rig.ledger.pending == 0)
-    #expect(rig.lane.state == .watching && rig.nextStep == .timer(rig.now + .seconds(5)))
+    #expect(
+      rig.lane.state == .watching
+        && rig.nextStep == .timer(rig.now + .seconds(5), .acknowledgement))
     rig.fetched(zone: 0)
     #expect(rig.lane.state == .idle && rig.lane.fallback == nil && rig.nextStep == .nothing)
     #expect(rig.attempts.isEmpty && rig.lane.background.times.isEmpty, "no budget was spent")
@@ -128,7 +130,7 @@ import Testing
     rig.wake()
     rig.delivered()
     rig.leave()
-    #expect(rig.nextStep == .timer(rig.now + .seconds(5)))
+    #expect(rig.nextStep == .timer(rig.now + .seconds(5), .acknowledgement))
     #expect(rig.wake()?.wake == 1)
   }
 
@@ -140,7 +142,7 @@ import Testing
     rig.alert("a")
     rig.advance(0.5)
     rig.fold()
-    #expect(rig.nextStep == .timer(back))
+    #expect(rig.nextStep == .timer(back, .nextPoll))
     var other = rig
     other.connect(2)
     #expect(other.nextStep == .tell(isAlert: true))
@@ -166,7 +168,8 @@ import Testing
     rig.delivered()
     let until = rig.now + .seconds(5)
     rig = rig.recovered()
-    #expect(rig.ledger.recovered == 0 && rig.nextStep == .timer(until))
+    #expect(rig.ledger.recovered == 0)
+    #expect(rig.nextStep == .timer(until, .acknowledgement))
     #expect(rig.wake()?.wake == told?.wake && rig.now == until)
   }
 
@@ -211,7 +214,7 @@ import Testing
     rig.delivered()
     rig.wake()
     rig.postponed(60)
-    #expect(rig.nextStep == .timer(rig.now + .seconds(60)))
+    #expect(rig.nextStep == .timer(rig.now + .seconds(60), .rest))
     #expect(rig.wake()?.wake == 1)
     rig.fetched(zone: 0)
     rig.postponed(60)

@@ -59,7 +59,9 @@ import Testing
     #expect(rig.ledger.woken == 2 && rig.ledger.pending == 0 && rig.ledger.isBalanced)
     #expect(rig.lane.pending.zones.allSatisfy { !$0.isFresh && $0.toldBy == 1 })
     rig.fold()
-    #expect(rig.lane.state == .watching && rig.nextStep == .timer(woken + .minutes(5)))
+    #expect(
+      rig.lane.state == .watching
+        && rig.nextStep == .timer(woken + .minutes(5), .acknowledgement))
     let again = rig.wake()
     #expect(again?.isAlert == false && again?.isLadder == true)
   }

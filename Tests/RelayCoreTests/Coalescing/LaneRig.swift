@@ -129,7 +129,7 @@ struct LaneRig {
     for _ in 0..<8 {
       switch nextStep {
       case .nothing: return nil
-      case .timer(let at):
+      case .timer(let at, _):
         if at == .never { return nil }
         now = at
       case .fold: fold()

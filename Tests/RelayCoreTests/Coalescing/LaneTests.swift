@@ -8,7 +8,7 @@ import Testing
     var rig = LaneRig()
     #expect(rig.nextStep == .nothing)
     rig.zone(0)
-    #expect(rig.nextStep == .timer(.s(0.5)))
+    #expect(rig.nextStep == .timer(.s(0.5), .window))
     for _ in 0..<6 {
       rig.advance(0.4)
       rig.zone(0)
@@ -112,7 +112,7 @@ import Testing
     rig.zone(0)
     let first = rig.wake()
     rig.postponed(60)
-    #expect(rig.nextStep == .timer(rig.now + .seconds(60)))
+    #expect(rig.nextStep == .timer(rig.now + .seconds(60), .rest))
     let second = rig.wake()
     #expect(second?.wake == first?.wake && second?.tries == 2)
     #expect(second?.deadline == first?.deadline)
@@ -182,7 +182,9 @@ import Testing
     rig.zone(0)
     rig.advance(2)
     rig.fold()
-    #expect(rig.nextStep == .fold || rig.nextStep == .timer(rig.attempts[0].at + .hours(1)))
+    #expect(
+      rig.nextStep == .fold
+        || rig.nextStep == .timer(rig.attempts[0].at + .hours(1), .backgroundBudget))
     #expect(rig.wake() != nil)
     #expect(rig.now == rig.attempts[0].at + .hours(1))
   }

@@ -39,7 +39,7 @@ import Testing
     rig.advance(1)
     #expect(rig.nextStep == .fold)
     rig.fold()
-    #expect(rig.nextStep == .timer(.s(0.5) + .hours(1)))
+    #expect(rig.nextStep == .timer(.s(0.5) + .hours(1), .backgroundBudget))
     rig.zone(2, isUrgent: true)
     #expect(rig.wake() != nil)
     rig.delivered()
