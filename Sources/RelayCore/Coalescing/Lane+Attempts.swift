@@ -186,11 +186,11 @@ extension Lane {
 
   /// The attempt failed for now. The lane rests until `until` and then tries again.
   package mutating func postponed(
-    until: Instant, limits: Limits, ledger: inout Ledger
+    until: Instant, isQuarantined: Bool = false, limits: Limits, ledger: inout Ledger
   ) {
     guard case .inFlight(let attempt) = state else { return }
     restore(attempt, limits: limits, ledger: &ledger)
-    state.postponed(until: until)
+    state.postponed(until: until, isQuarantined: isQuarantined)
     settleState()
   }
 

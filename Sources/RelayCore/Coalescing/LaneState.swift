@@ -57,6 +57,8 @@ extension Lane {
     package var isLadder = false
     /// Whether the attempt repeated what the courier told, for which nothing new needs to pend.
     package var isRepeat = false
+    /// Whether the provider reports the address as dead, and the relay does not believe it yet.
+    package var isQuarantined = false
   }
 }
 
@@ -161,13 +163,14 @@ extension Lane.State {
   }
 
   /// The attempt in flight failed for now, and the lane rests until `until`.
-  mutating func postponed(until: Instant) {
+  mutating func postponed(until: Instant, isQuarantined: Bool) {
     switch consume self {
     case .inFlight(let attempt):
       self = .resting(
         Lane.RetryBackoff(
           until: until, wake: attempt.wake, isAlert: attempt.isAlert, deadline: attempt.deadline,
-          tries: attempt.tries, isLadder: attempt.isLadder, isRepeat: attempt.isRepeat))
+          tries: attempt.tries, isLadder: attempt.isLadder, isRepeat: attempt.isRepeat,
+          isQuarantined: isQuarantined))
     case let other: self = other
     }
   }

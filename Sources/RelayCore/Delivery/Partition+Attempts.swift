@@ -155,7 +155,8 @@ extension Partition {
       let until = blame == .recalled ? now : now + backoff(device, attempt, asked: after)
       // The push was not sent, or the provider refused the route. The device got no push.
       if blame == .unsent || blame == .route || blame == .recalled { devices[device].lane.regain() }
-      devices[device].lane.postponed(until: until, limits: limits, ledger: &ledgers[account])
+      devices[device].lane.postponed(
+        until: until, isQuarantined: blame == .quarantine, limits: limits, ledger: &ledgers[account])
     case .gone(let since, let reason):
       guard devices[device].isDead(by: made, since: since) else {
         devices[device].lane.postponed(until: now, limits: limits, ledger: &ledgers[account])

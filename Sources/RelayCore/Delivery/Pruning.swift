@@ -208,7 +208,7 @@ package struct Pruning: Hashable, Sendable {
   private static func quarantined(
     _ until: Instant, _ reason: Verdict.Reason, at now: Instant
   ) -> Verdict {
-    .later(after: max(until - now, .zero), .device, Verdict.Reason("quarantined: \(reason)"))
+    .later(after: max(until - now, .zero), .quarantine, Verdict.Reason("quarantined: \(reason)"))
   }
 
   private mutating func passTime(_ now: Instant) {

@@ -171,8 +171,8 @@ package struct Route: Sendable {
       refused = []
       answered(isProbe)
       if circuit == .closed { lastError = nil }
-    case .later(_, .device, let reason), .gone(_, let reason), .rejected(let reason),
-      .tooLarge(let reason):
+    case .later(_, .device, let reason), .later(_, .quarantine, let reason),
+      .gone(_, let reason), .rejected(let reason), .tooLarge(let reason):
       answered(isProbe)
       if case .rejected = verdict, refusals < Self.refusalsTold {
         refused.insert(user)

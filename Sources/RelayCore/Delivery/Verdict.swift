@@ -37,6 +37,9 @@ package enum Verdict: Hashable, Sendable {
     /// The engine took the push back before it left, or its sender stopped. Another attempt is made
     /// at once. The attempt that was taken back costs no budget.
     case recalled
+    /// The provider reports the address as dead, and the relay does not believe the report while
+    /// too many addresses are reported dead. Only `Pruning` gives this blame.
+    case quarantine
   }
 
   /// The provider's own reason, such as `BadDeviceToken`, or the relay's, such as `deadline`. The

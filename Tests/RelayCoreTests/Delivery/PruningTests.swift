@@ -54,7 +54,7 @@ import Testing
     let settled = hear(&pruning, 1_000, dead: 60, at: .s(0))
     let held = pruning.judged(at: .s(0))
     #expect(settled.count + held.count == 1_000)
-    let rest = Verdict.later(after: .minutes(5), .device, .init("quarantined: Unregistered"))
+    let rest = Verdict.later(after: .minutes(5), .quarantine, .init("quarantined: Unregistered"))
     #expect(held.count == 10 && held.allSatisfy { $0.verdict == rest })
     #expect(settled.count { $0 == rest } == 590 && settled.count { $0 == .delivered } == 400)
     #expect(pruning.stop?.dead == 10 && pruning.stop?.reason == "Unregistered")
@@ -98,7 +98,7 @@ import Testing
   @Test func `reports that began a quarantine are not believed when it has ended`() {
     var pruning = Pruning()
     _ = hear(&pruning, 60, dead: 100, at: .s(0))
-    let rest = Verdict.later(after: .zero, .device, .init("quarantined: Unregistered"))
+    let rest = Verdict.later(after: .zero, .quarantine, .init("quarantined: Unregistered"))
     let judged = pruning.judged(at: .s(400))
     #expect(judged.count == 10 && judged.allSatisfy { $0.verdict == rest })
   }

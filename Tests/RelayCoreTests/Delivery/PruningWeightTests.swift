@@ -5,7 +5,7 @@ import Testing
 @Suite struct PruningWeightTests {
   private let word = Verdict.Reason("BadDeviceToken")
   private let rest = Verdict.later(
-    after: .minutes(5), .device, .init("quarantined: BadDeviceToken"))
+    after: .minutes(5), .quarantine, .init("quarantined: BadDeviceToken"))
 
   private func attempt(_ serial: Int) -> PushAttempt.ID {
     PushAttempt.ID(partition: PartitionID(1), device: serial, serial: UInt64(serial))
@@ -136,7 +136,7 @@ import Testing
     rig.save("all", .database(recordType: nil))
     rig.change(.record(.created))
     let first = try #require(rig.wake().first)
-    rig.ended(first, .later(after: .hours(6), .device, .init("quarantined: Unregistered")))
+    rig.ended(first, .later(after: .hours(6), .quarantine, .init("quarantined: Unregistered")))
     #expect(rig.wake(after: 60).isEmpty)
     rig.register(1, address: Sample.address(9))
     let second = try #require(rig.wake().first)

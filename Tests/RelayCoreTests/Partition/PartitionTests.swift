@@ -97,7 +97,7 @@ import Testing
     rig.save("all", everything)
     rig.change(.record(.created))
     for push in rig.wake() {
-      rig.ended(push, .later(after: .hours(6), .device, .init("quarantined: BadDeviceToken")))
+      rig.ended(push, .later(after: .hours(6), .quarantine, .init("quarantined: BadDeviceToken")))
     }
     #expect(rig.wake().isEmpty)
     let route = RouteKey(scope: Sample.scope, transport: .apns, topic: Sample.topic)
