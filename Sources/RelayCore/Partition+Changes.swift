@@ -15,7 +15,9 @@ extension Partition {
     guard ids.remember(item) else {
       return (.duplicate, change.endsEntitlement ? .caughtUp : .stepped)
     }
-    guard hear(numberOf: change, step, &effects) else { return (.accepted, .stepped) }
+    let applies = hear(numberOf: change, step, &effects)
+    traceTaken(change, applies: applies, step)
+    guard applies else { return (.accepted, .stepped) }
     if change.database == .public {
       forward(change, to: targets(of: change), step, &effects)
       return (.accepted, .stepped)
@@ -102,7 +104,7 @@ extension Partition {
       notifyOwner(change, step, &effects)
       for held in index.all(of: user) {
         guard case .zone(change.zone, _) = held.subscription.rule else { continue }
-        removeSubscription(held, of: user, &effects)
+        removeSubscription(held, of: user, step, &effects)
       }
       releaseIfUnused(user)
     }

@@ -42,25 +42,30 @@ extension Partition {
       offer(match, to: user, change, step)
       // The fold that writes the notification also removes the subscription. A later save creates
       // the subscription anew.
-      if held.subscription.firesOnce { removeSubscription(held, of: user, &effects) }
+      if held.subscription.firesOnce { removeSubscription(held, of: user, step, &effects) }
     }
   }
 
   private mutating func offer(_ match: Match, to user: Int, _ change: Change, _ step: Step) {
     let own = change.author?.user == users[user].user ? change.author?.client : nil
+    var traced: [TracedMatch.Device] = []
     for device in devices.all(of: user) {
       let account = devices.account(of: device)
       if let own, own == devices[device].client {
         ledgers[account].matched += 1
         ledgers[account].own += 1
+        if trace.isOn { traced.append(TracedMatch.Device(client: own, .own)) }
         continue
       }
       if let gap = step.gap { giveSlot(to: device, of: change, gap: gap, at: step.at) }
+      let instead = instead(of: match, on: device)
       devices[device].lane.matched(
         match, cut: progress.cut, at: step.at, policy: policy, limits: limits,
         ledger: &ledgers[account])
+      if trace.isOn { traced.append(self.traced(match, on: device, instead: instead)) }
       markDirty(device)
     }
+    trace(match, to: user, traced, change, step)
   }
 }
 

@@ -5,6 +5,7 @@ extension Partition {
     _ change: Change, to targets: [PartitionID], _ step: Step, _ effects: inout [Effect]
   ) {
     guard !targets.isEmpty else { return }
+    trace(.forwarded(targets), of: change, from: step.ordinal, at: step.at)
     var choice = FieldChoice(change)
     for target in targets {
       let needed = choice.change(with: fields(of: change, for: target))
@@ -41,6 +42,7 @@ extension Partition {
   ) {
     switch message {
     case .change(let change, let zonePosition):
+      trace(.reached, of: change, from: step.ordinal, at: step.at)
       if change.database == .public {
         fanOut(change, zonePosition: zonePosition, step, &effects)
       } else {

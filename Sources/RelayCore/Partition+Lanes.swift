@@ -46,9 +46,10 @@ extension Partition {
   }
 
   mutating func evaluate(_ device: Int, at now: Instant, _ ready: inout [ReadyLane]) {
-    switch devices[device].lane.nextStep(
+    let next = devices[device].lane.nextStep(
       at: now, stepped: stepped, folded: folded, policy: policy)
-    {
+    trace(next, of: device, at: now)
+    switch next {
     case .nothing:
       break
     case .timer(let at, _):
@@ -102,15 +103,16 @@ extension Partition {
   ) {
     guard let device = find(key) else { return }
     if let now {
+      trace(.acknowledged(reached), of: device, at: now)
       devices[device].lane.fetched(at: now)
       devices[device].lane.answered(at: now, policy: policy)
       heardOf(device, at: now)
     }
     let account = devices.account(of: device)
     switch reached {
-    case .notifications(let position):
+    case .notifications(let position, _):
       devices[device].lane.acknowledged(notifications: position, ledger: &ledgers[account])
-    case .zone(let zone, let database, let position):
+    case .zone(let zone, let database, let position, _):
       devices[device].lane.acknowledged(
         zone: zone, database, position: position, ledger: &ledgers[account])
     case .listed(let zones, let database):
@@ -127,7 +129,7 @@ extension Partition {
     _ zone: ZoneID, _ database: Database, of user: Int, _ step: Step, _ effects: inout [Effect]
   ) {
     recall(devices.all(of: user), step, &effects)
-    withdraw(.zone(zone, database), of: user)
+    withdraw(.zone(zone, database), of: user, at: step.at)
   }
 
   /// Takes back the attempts for these devices, because their payloads may name what has ended. An
@@ -143,9 +145,10 @@ extension Partition {
     effects.append(.recall(attempts, step.cause ?? own))
   }
 
-  mutating func withdraw(_ withdrawal: Withdrawal, of user: Int) {
+  mutating func withdraw(_ withdrawal: Withdrawal, of user: Int, at now: Instant) {
     for device in devices.all(of: user) {
       let account = devices.account(of: device)
+      if devices[device].lane.holdsAnything { trace(.withdrawn(withdrawal), of: device, at: now) }
       devices[device].lane.withdraw(withdrawal, ledger: &ledgers[account])
       markDirty(device)
     }
@@ -154,8 +157,16 @@ extension Partition {
 
 /// What a device has proved to have received.
 package enum Acknowledged: Hashable, Sendable {
-  case notifications(Position)
-  case zone(ZoneID, Database, Position)
+  /// How a device proves that it has a feed up to a position.
+  package enum Proof: UInt8, Hashable, Sendable {
+    /// It was served a page that ends there.
+    case page = 1
+    /// It presented a token of that position.
+    case token
+  }
+
+  case notifications(Position, Proof = .page)
+  case zone(ZoneID, Database, Position, Proof = .page)
   /// A database page listed these zones.
   case listed([ZoneID], Database)
   case wake(UInt32)

@@ -6,12 +6,14 @@ extension Partition {
     let user = users.intern(request.user, in: request.scope)
     let device: Int
     var isBack = false
+    var isNew = false
     if let known = devices.find(request.client, of: user) {
       device = known
       isBack = devices[device].lane.gaveSign() || devices[device].lane.retirement != nil
       devices.register(again: device, request.address, step.ordinal, at: step.at)
     } else {
-      collectRetired(of: user, at: step.at, &effects)
+      collectRetired(of: user, step, &effects)
+      isNew = true
       guard devices.all(of: user).count < limits.devicesPerUser else {
         let lapses = devices.all(of: user).compactMap { devices.addressLapses(of: $0, limits) }
           .min()
@@ -29,6 +31,7 @@ extension Partition {
     devices[device].lane.registered(withProvider: request.address.transport != .courier)
     devices.watchAddress(of: device, limits)
     if isBack { tell(.returned, of: device, at: step.at) }
+    traceRegistered(device, isNew: isNew, step)
     markDirty(device)
     effects.append(.dirtied(.devices(request.scope, request.user)))
     return (.registered(request.client), .settled)
@@ -38,8 +41,9 @@ extension Partition {
   /// them for `Limits.retiredFor`, so that the user can see the reason. If there is no room for the
   /// new device, the oldest lapsed ones and then the oldest retired ones are removed earlier.
   private mutating func collectRetired(
-    of user: Int, at now: Instant, _ effects: inout [Effect]
+    of user: Int, _ step: Step, _ effects: inout [Effect]
   ) {
+    let now = step.at
     let all = devices.all(of: user)
     let excess = all.count - limits.devicesPerUser + 1
     let lapsed = all.filter { devices.hasLapsed($0, at: now, limits) }
@@ -52,7 +56,7 @@ extension Partition {
     let oldest: (Int, Int) -> Bool = { (lived(until: $0), $0) < (lived(until: $1), $1) }
     for (index, device) in (lapsed.sorted(by: oldest) + retired.sorted(by: oldest)).enumerated()
     where index < excess || lived(until: device) + limits.retiredFor <= now {
-      removeDevice(device, &effects)
+      removeDevice(device, step, &effects)
     }
   }
 
@@ -68,13 +72,15 @@ extension Partition {
       }
     }
     recall(meant, step, &effects)
-    for device in meant { removeDevice(device, &effects) }
+    for device in meant { removeDevice(device, step, &effects) }
     effects.append(.dirtied(.devices(request.scope, request.user)))
     releaseIfUnused(user)
     return (.done, .settled)
   }
 
-  private mutating func removeDevice(_ device: Int, _ effects: inout [Effect]) {
+  private mutating func removeDevice(_ device: Int, _ step: Step, _ effects: inout [Effect]) {
+    trace(.unregistered(step.ordinal), of: device, at: step.at)
+    _ = trace.waits(device, for: nil)
     if devices[device].lane.reach.isHere { effects.append(.hangUp(key(of: device))) }
     let account = devices.account(of: device)
     devices[device].lane.dropAll(as: \.withdrawn, ledger: &ledgers[account])
@@ -106,6 +112,7 @@ extension Partition {
       tell(.retired(reason: reason, since: since), of: device, at: now)
       let account = devices.account(of: device)
       devices[device].lane.retire(Retirement(at: now, reason: reason), ledger: &ledgers[account])
+      trace(.retired(reason), of: device, at: now)
     }
     markDirty(device)
     let owner = users[devices[device].user]
@@ -122,9 +129,9 @@ extension Partition {
       switch operation {
       case .save(let subscription):
         let serial = Position(step.ordinal, index: offset)
-        answers.append(save(subscription, serial, of: user, &effects))
+        answers.append(save(subscription, serial, of: user, step, &effects))
       case .delete(let id):
-        answers.append(delete(id, request.database, of: user, &effects))
+        answers.append(delete(id, request.database, of: user, step, &effects))
       }
     }
     releaseIfUnused(user)
@@ -134,7 +141,8 @@ extension Partition {
   }
 
   private mutating func save(
-    _ subscription: Subscription, _ serial: Position, of user: Int, _ effects: inout [Effect]
+    _ subscription: Subscription, _ serial: Position, of user: Int, _ step: Step,
+    _ effects: inout [Effect]
   ) -> SubscriptionAnswer {
     let all = index.all(of: user)
     let known = index.find(subscription.id, subscription.database, of: user)
@@ -160,24 +168,29 @@ extension Partition {
     if let known { interests.remove(known.subscription, in: owner.scope) }
     interests.add(subscription, in: owner.scope)
     index.save(new, of: user, owner)
+    trace(saved: new, before: known, of: user, step)
     effects.append(.dirtied(.subscriptions(owner.scope, owner.user)))
     return .saved(subscription)
   }
 
   private mutating func delete(
-    _ id: SubscriptionID, _ database: Database, of user: Int, _ effects: inout [Effect]
+    _ id: SubscriptionID, _ database: Database, of user: Int, _ step: Step,
+    _ effects: inout [Effect]
   ) -> SubscriptionAnswer {
     guard let held = index.find(id, database, of: user) else {
       return .refused(id, .unknownSubscription)
     }
-    removeSubscription(held, of: user, &effects)
-    withdraw(.subscription(id, database), of: user)
+    removeSubscription(held, of: user, step, &effects)
+    withdraw(.subscription(id, database), of: user, at: step.at)
     return .deleted(id)
   }
 
   mutating func removeSubscription(
-    _ held: SubscriptionIndex.Held, of user: Int, _ effects: inout [Effect]
+    _ held: SubscriptionIndex.Held, of user: Int, _ step: Step, _ effects: inout [Effect]
   ) {
+    if trace.isOn {
+      trace(.unsubscribed(SubscriptionOutline(held), step.ordinal), of: user, at: step.at)
+    }
     let owner = users[user]
     index.remove(held, of: user, owner)
     interests.remove(held.subscription, in: owner.scope)

@@ -10,9 +10,6 @@ package struct Partition: Sendable {
   private(set) var policy: WakePolicy
   package internal(set) var progress: Progress
   var ledgers = Ledgers()
-  /// The cost of all steps since start, counted in examined subscriptions, filters, list members
-  /// and words. The coordinator uses this cost to bound the work of a turn.
-  package internal(set) var work = 0
 
   var ids = DedupWindow()
   var sequences = ZoneSequences()
@@ -28,8 +25,9 @@ package struct Partition: Sendable {
   var badges = Badges()
   var wakes = WakeScheduler()
   var pacers: WakePacers
+  var trace: TraceBuffer
 
-  /// How far a partition has come in its journal.
+  /// How far a partition has come in its journal, and at which cost.
   package struct Progress: Hashable, Sendable {
     /// The last fact stepped.
     package var stepped = Ordinal.zero
@@ -37,16 +35,27 @@ package struct Partition: Sendable {
     package var cut = Ordinal.zero
     /// The last fact that a durable fold contains.
     package var folded = Ordinal.zero
+    /// The cost of all steps since start, counted in examined subscriptions, filters, list members
+    /// and words. The coordinator uses this cost to bound the work of a turn.
+    package var work = 0
   }
 
   /// The account of the apps' devices.
   package var ledger: Ledger { ledgers.apps }
+  package internal(set) var work: Int {
+    get { progress.work }
+    set { progress.work = newValue }
+  }
   package var stepped: Ordinal { progress.stepped }
   package var folded: Ordinal { progress.folded }
 
   /// Creates a partition from its tables. The caller then steps the journal's tail, and calls
   /// `Relay.recovered` once.
-  package init(_ tables: PartitionTables, limits: Limits, policy: WakePolicy) {
+  ///
+  /// - Parameter isTraced: whether entries for the flight recorder are made.
+  package init(
+    _ tables: PartitionTables, limits: Limits, policy: WakePolicy, isTraced: Bool = false
+  ) {
     (id, self.limits, self.policy) = (tables.id, limits, policy)
     let cursor = tables.cursor
     progress = Progress(stepped: cursor, cut: cursor, folded: cursor)
@@ -55,6 +64,7 @@ package struct Partition: Sendable {
     pacers = WakePacers(of: tables.id)
     fanOuts = FanOutQueue(loading: tables.fanOuts)
     expiries = ForcedExpiries(loading: tables)
+    trace = TraceBuffer(isOn: isTraced)
     load(tables)
   }
 

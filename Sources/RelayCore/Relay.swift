@@ -7,26 +7,32 @@ package struct Relay: ~Copyable {
   var partitions: Partitions
   /// Messages that are not yet in the journals of their target partitions.
   var outbox = OutboxLoad()
-  private var routes: [RouteKey: Route]
+  var routes: [RouteKey: Route]
   let limits: Limits
   private var policy: WakePolicy
   /// Routes without a provider, for example because a reload removed them. Lanes wait in these
   /// routes, and the relay sends nothing on them.
-  private var withdrawn: Set<RouteKey> = []
+  private(set) var withdrawn: Set<RouteKey> = []
   /// Whether recovery has not ended yet. Until then no wake goes out.
   private var isReplaying = true
-  private var isDraining = false
+  private(set) var isDraining = false
   /// How far the wall clock is ahead of the instants that the relay is given. Times that are
   /// written into a push are wall-clock times.
   package var wallAhead = Span.zero
+  private var trace: TraceBuffer
 
-  package init(_ tables: [PartitionTables], limits: Limits, policy: WakePolicy) {
+  /// - Parameter isTraced: whether entries for the flight recorder are made.
+  package init(
+    _ tables: [PartitionTables], limits: Limits, policy: WakePolicy, isTraced: Bool = false
+  ) {
     let byID = Dictionary(uniqueKeysWithValues: tables.map { ($0.id, $0) })
     partitions = Partitions(
       PartitionID.all.map { id in
-        Partition(byID[id] ?? PartitionTables(id: id), limits: limits, policy: policy)
+        Partition(
+          byID[id] ?? PartitionTables(id: id), limits: limits, policy: policy, isTraced: isTraced)
       })
     routes = [:]
+    trace = TraceBuffer(isOn: isTraced)
     self.limits = limits
     self.policy = policy
     for row in tables.flatMap(\.outbox) { sent(row) }
@@ -105,13 +111,32 @@ package struct Relay: ~Copyable {
   /// that wait for the route do not wait for the next probe, and resting lanes are evaluated again.
   package mutating func renew(_ route: RouteKey, at now: Instant) {
     withdrawn.remove(route)
+    note(.renewed, of: route, at: now)
     routes[route]?.renew(at: now)
     for index in partitions.indices { partitions[index].renew(route, at: now) }
   }
 
   /// The route has no provider any more. Attempts in flight end as usual; lanes wait in the route
   /// until `renew`.
-  package mutating func withdraw(_ route: RouteKey) { withdrawn.insert(route) }
+  package mutating func withdraw(_ route: RouteKey, at now: Instant) {
+    withdrawn.insert(route)
+    note(.withdrawn, of: route, at: now)
+  }
+
+  private mutating func note(_ event: RouteEvent, of route: RouteKey, at now: Instant) {
+    if trace.isOn { trace.add(.route(route, event), at: now) }
+  }
+
+  /// Takes the entries made since the last call: those of each partition in their order.
+  package mutating func takeTrace() -> [TraceEntry] {
+    var entries: [TraceEntry] = []
+    guard trace.isOn else { return entries }
+    trace.drain(into: &entries)
+    for index in partitions.indices where !partitions[index].trace.isEmpty {
+      partitions[index].trace.drain(into: &entries)
+    }
+    return entries
+  }
 
   /// Steps a durable fact. Call `wake` after a batch of inputs.
   ///
@@ -170,10 +195,14 @@ package struct Relay: ~Copyable {
     else { return }
     if let route = routes[attempt.route], route.isStopped != wasStopped {
       let reason = route.isStopped ? Verdict.Reason(route.lastError ?? "unknown") : nil
+      note(reason.map { .stopped($0.text) } ?? .resumed, of: attempt.route, at: now)
       effects.append(.circuit(attempt.route, stoppedBy: reason))
     }
     if let settled = ended.settled { settle(settled, of: attempt.id, at: now, &effects) }
-    if let stop = ended.pruning { effects.append(.pruning(attempt.route, stop)) }
+    if let stop = ended.pruning {
+      note(.quarantine(until: stop?.until), of: attempt.route, at: now)
+      effects.append(.pruning(attempt.route, stop))
+    }
   }
 
   private mutating func settle(

@@ -226,8 +226,9 @@ package final class Engine: RelayService, Sendable {
   package func served(_ reading: Reading) {
     let reached: Acknowledged =
       switch reading.reached {
-      case .notifications(let position): .notifications(position)
-      case .zone(let zone, let database, let position): .zone(zone, database, position)
+      case .notifications(let position): .notifications(position, reading.proof)
+      case .zone(let zone, let database, let position):
+        .zone(zone, database, position, reading.proof)
       case .listed(let zones, let database): .listed(zones, database)
       }
     inbox.post(.input(.acknowledged(reached, reading.device)))

@@ -161,6 +161,7 @@ struct EngineLoop: ~Copyable {
     case .unreadable(let cause): waitingReaders.refused(cause)
     case .feedback(let scopes): dependencies.feedback?.feedbackChanged(scopes)
     case .event(let event): tell(event)
+    case .trace: break
     case .timer(let span):
       if span == .zero {
         inbox.post(.timer)

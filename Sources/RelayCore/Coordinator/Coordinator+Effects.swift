@@ -9,7 +9,7 @@ extension Coordinator {
         settle(answer, moment, partition, ordinal, origin)
       case .dirtied(let place): actions.append(.dirtied(place))
       case .journal(let partition, let fact): journal(fact, in: partition)
-      case .push(let attempt): push(attempt)
+      case .push(let attempt): push(attempt, at: now)
       case .recall(let attempts, let place):
         for attempt in attempts where pushes.contains(attempt) {
           reach(.pushRecalled)
@@ -49,11 +49,11 @@ extension Coordinator {
 
   mutating func answer(_ due: PendingAnswers.Due) { requests.answer(due, into: &actions) }
 
-  private mutating func push(_ attempt: PushAttempt) {
+  private mutating func push(_ attempt: PushAttempt, at now: Instant) {
     if !pushes.add(attempt) {
       // The route's lanes wait until a reload adds the route again.
       reach(.pushWithoutSender)
-      relay.withdraw(attempt.route)
+      relay.withdraw(attempt.route, at: now)
     }
     actions.append(.push(attempt))
   }

@@ -57,6 +57,7 @@ package struct Coordinator: ~Copyable {
     forwarding.add(replay.outbox)
     answers.recovered(replay.outbox)
     for place in replay.dirtied { actions.append(.dirtied(place)) }
+    if !replay.trace.isEmpty { actions.append(.trace(replay.trace)) }
     relay = replay.relay
     self.settings = settings
     pushes = PushesInFlight(routes: routes)
@@ -85,6 +86,7 @@ package struct Coordinator: ~Copyable {
     // The pushes of these effects must be in flight before a step may recall them.
     perform(effects, at: now)
     startCommit(at: now)
+    recordTrace()
     defer { actions = [] }
     return actions
   }
@@ -110,9 +112,16 @@ package struct Coordinator: ~Copyable {
     startCommit(at: now)
     giveUp(at: moment.boot)
     stopIfDone(at: now)
+    recordTrace()
     actions.append(.timer(stepping.isReady ? .zero : timer(at: now, fold: next, moment.boot)))
     defer { actions = [] }
     return actions
+  }
+
+  /// Hands the entries of this half of the turn to the flight recorder.
+  private mutating func recordTrace() {
+    let entries = relay.takeTrace()
+    if !entries.isEmpty { actions.append(.trace(entries)) }
   }
 
   /// Reads the relay's time. The coordinator reports to operators once when the wall clock is far
@@ -215,7 +224,7 @@ extension Coordinator {
     settings.drainGrace = change.settings.drainGrace
     relay.reconfigure(change.settings.policy, at: now)
     pushes.reconfigured(started: change.started, ended: change.ended)
-    for route in change.ended.sorted() { relay.withdraw(route) }
+    for route in change.ended.sorted() { relay.withdraw(route, at: now) }
     reach(.reconfigured)
     for route in change.started.sorted() { relay.renew(route, at: now) }
   }

@@ -6,6 +6,8 @@ package struct JournalReplay: ~Copyable {
   var last: [Ordinal]
   let outbox: [OutboxRow]
   private(set) var dirtied: [ReadTarget] = []
+  /// The newest entries of the replay, for the flight recorder.
+  private(set) var trace: [TraceEntry] = []
   /// How many entries were stepped again.
   package private(set) var replayed = 0
   /// The greatest durable time.
@@ -17,7 +19,8 @@ package struct JournalReplay: ~Copyable {
   package init(
     _ tables: [PartitionTables], eras: [PartitionID: Era], settings: RelaySettings
   ) {
-    relay = Relay(tables, limits: settings.limits, policy: settings.policy)
+    relay = Relay(
+      tables, limits: settings.limits, policy: settings.policy, isTraced: settings.isTraced)
     last = [Ordinal](repeating: .zero, count: PartitionID.count)
     for (partition, era) in eras {
       last[Int(partition.number)] = Ordinal(era.first.number - 1)
@@ -42,5 +45,16 @@ package struct JournalReplay: ~Copyable {
     }
     for case .dirtied(let place) in effects { dirtied.append(place) }
     replayed += entries.count
+    record()
+  }
+
+  /// How many entries of a long replay are kept.
+  private static let traceMax = 65_536
+
+  private mutating func record() {
+    trace += relay.takeTrace()
+    guard trace.count > Self.traceMax else { return }
+    let excess = trace.count - Self.traceMax + 1
+    trace.replaceSubrange(..<excess, with: [TraceEntry(at: trace[excess].at, .lost(excess))])
   }
 }

@@ -27,6 +27,8 @@ package struct RelaySettings: Sendable {
   package var drainGrace = Span.seconds(12)
 
   package var work = WorkBounds()
+  /// Whether entries for the flight recorder are made.
+  package var isTraced = false
 
   package init() {}
 

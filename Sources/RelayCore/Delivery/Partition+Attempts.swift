@@ -34,21 +34,28 @@ extension Partition {
     if isAlert, !payload.isVisible {
       let account = devices.account(of: device)
       devices[device].lane.hush(folded: folded, limits: limits, ledger: &ledgers[account])
+      let part = devices[device].lane.part(of: told.content)
+      trace(.hushed(told.content.notification, part), of: device, at: now)
       return nil
     }
-    let named = Set(listed.prefix(payload.zonesNamed).map(\.content.place))
+    let naming = WakeNaming(
+      lane: lane, text: text, places: Set(listed.prefix(payload.zonesNamed).map(\.content.place)),
+      folded: folded, overCourier: overCourier, at: now)
+    let runsApp = text.info?.runsApp ?? true
+    // The lane asks for its waking subjects first, if it asks for them at all.
+    var (names, waking): ([TracedPart], Int) = ([], runsApp ? lane.pending.subjects.count : 0)
     let attempt = devices[device].lane.begin(
-      isAlert: isAlert, folded: folded, runsApp: text.info?.runsApp ?? true,
-      overCourier: overCourier, at: now, policy: policy
+      isAlert: isAlert, folded: folded, runsApp: runsApp, overCourier: overCourier, at: now,
+      policy: policy
     ) { subject in
-      guard subject.isTellable(folded) else { return false }
-      if overCourier, lane.isHeld(subject, at: now) { return false }
-      let (waking, quiet) = (lane.pending.waking, lane.pending.quiet)
-      if (waking.overflow + quiet.overflow).contains(subject) { return text.isMore }
-      if (waking.query + quiet.query).contains(subject) { return text.hasQuery }
-      return named.contains(subject.content.place)
+      waking -= 1
+      guard let part = naming.part(of: subject) else { return false }
+      if waking >= 0, trace.isOn { names.append(part) }
+      return true
     }
     guard let attempt else { return nil }
+    traceWake(
+      device, attempt, over: ready.route, shows: text.content.notification, names: names)
     let serial = devices.beginAttempt(for: device)
     return PushAttempt(
       id: PushAttempt.ID(partition: id, device: device, serial: serial), device: key(of: device),
@@ -134,6 +141,8 @@ extension Partition {
   ) {
     let device = attempt.device
     guard let made = devices.endAttempt(attempt) else { return }
+    let flight = trace.isOn ? devices[device].lane.flight : nil
+    defer { traceEnded(device, flight, verdict, at: now) }
     devices[device].lane.ended(with: verdict, at: now)
     markDirty(device)
     if devices[device].lane.isOverCourier {
@@ -156,7 +165,8 @@ extension Partition {
       // The push was not sent, or the provider refused the route. The device got no push.
       if blame == .unsent || blame == .route || blame == .recalled { devices[device].lane.regain() }
       devices[device].lane.postponed(
-        until: until, isQuarantined: blame == .quarantine, limits: limits, ledger: &ledgers[account])
+        until: until, isQuarantined: blame == .quarantine, limits: limits,
+        ledger: &ledgers[account])
     case .gone(let since, let reason):
       guard devices[device].isDead(by: made, since: since) else {
         devices[device].lane.postponed(until: now, limits: limits, ledger: &ledgers[account])
@@ -206,6 +216,28 @@ extension Partition {
     let percent = 80 + Int64((hash >> 40) % 41)
     let jittered = Span(milliseconds: base.milliseconds / 100 * percent + base.milliseconds % 100)
     return max(jittered, asked ?? .zero)
+  }
+}
+
+/// Which subjects of a lane a payload names.
+private struct WakeNaming {
+  let lane: Lane
+  let text: WakeText
+  /// The zones in the payload.
+  let places: Set<WakeText.NamedZone>
+  let folded: Ordinal
+  let overCourier: Bool
+  let at: Instant
+
+  /// The part of the lane that the subject is; `nil` if the payload does not name it.
+  func part(of subject: Pending) -> TracedPart? {
+    guard subject.isTellable(folded), !(overCourier && lane.isHeld(subject, at: at)) else {
+      return nil
+    }
+    let (waking, quiet) = (lane.pending.waking, lane.pending.quiet)
+    if (waking.overflow + quiet.overflow).contains(subject) { return text.isMore ? .many : nil }
+    if (waking.query + quiet.query).contains(subject) { return text.hasQuery ? .query : nil }
+    return places.contains(subject.content.place) ? subject.zonePart : nil
   }
 }
 

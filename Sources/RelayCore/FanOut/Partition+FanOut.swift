@@ -12,13 +12,17 @@ extension Partition {
     // member.
     if change.endsZone { return endMemberships(of: change, zonePosition, step, &effects) }
     // Changes of one subject keep their order: later changes wait behind the change that runs.
-    if fanOuts.first(of: out.subject) != nil { return fanOuts.keep(out) }
+    if fanOuts.first(of: out.subject) != nil {
+      trace(.spreading, of: change, from: out.origin, at: step.at)
+      return fanOuts.keep(out)
+    }
     // `part` looks at as many users as `mayFanOut` counts. So a change for which `mayFanOut`
     // returns false never goes on in slices.
     let few = part(of: out, limit: fewest, atLeast: fewest)
     guard few.next == nil else {
       work += few.work
       let begun = begun(out)
+      trace(.spreading, of: change, from: out.origin, at: step.at)
       fanOuts.keep(begun)
       return effects.append(
         .journal(id, .slice(Slice(origin: out.origin, cursor: begun.cursor))))
@@ -61,6 +65,7 @@ extension Partition {
     reach(part, out, step, &effects)
     guard let last = part.next else {
       fanOuts.end(out)
+      trace(.spread, of: out.change, from: out.origin, at: step.at)
       resume(after: out, &effects)
       return
     }

@@ -24,8 +24,8 @@ extension Partition {
     let read = Set(request.notifications)
     for device in devices.all(of: user) {
       let account = devices.account(of: device)
-      let isChanged = devices[device].lane.read(read, ledger: &ledgers[account])
-      if isChanged { markDirty(device) }
+      trace(.marked(request.notifications), of: device, at: step.at)
+      if devices[device].lane.read(read, ledger: &ledgers[account]) { markDirty(device) }
     }
     return (.done, .folded)
   }

@@ -25,6 +25,7 @@ extension Partition {
     let number = users.intern(user, in: change.scope)
     guard !sharing.isMember(number, of: key) else { return }
     sharing.join(number, user, key, at: step.position)
+    trace(.joined(change.zone, step.ordinal), of: number, at: step.at)
     tell(number, change, zonePosition, step, &effects)
   }
 
@@ -37,6 +38,7 @@ extension Partition {
       sharing.isMember(number, of: key)
     else { return }
     sharing.leave(number, user, key)
+    trace(.left(change.zone, step.ordinal), of: number, at: step.at)
     withdraw(change.zone, .shared, of: number, step, &effects)
     tell(number, change, zonePosition, step, &effects)
     releaseIfUnused(number)
@@ -49,6 +51,7 @@ extension Partition {
     let key = change.zoneKey
     for member in sharing.takeMembers(of: key) {
       sharing.left(member.user, users[member.user].user, key)
+      trace(.left(change.zone, step.ordinal), of: member.user, at: step.at)
       withdraw(change.zone, .shared, of: member.user, step, &effects)
       tell(member.user, change, zonePosition, step, &effects)
       releaseIfUnused(member.user)

@@ -84,9 +84,11 @@ package struct Reading: Hashable, Sendable {
 
   package var device: DeviceKey
   package var reached: Reached
+  package var proof: Acknowledged.Proof
 
-  package init(device: DeviceKey, reached: Reached) {
+  package init(device: DeviceKey, reached: Reached, proof: Acknowledged.Proof = .page) {
     self.device = device
     self.reached = reached
+    self.proof = proof
   }
 }

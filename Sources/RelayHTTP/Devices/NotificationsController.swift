@@ -25,7 +25,8 @@ struct NotificationsController: Sendable {
       var readings: [Reading] = []
       if let device = caller.device {
         if let presented = start.presented {
-          relay.served(Reading(device: device, reached: .notifications(presented)))
+          relay.served(
+            Reading(device: device, reached: .notifications(presented), proof: .token))
         }
         readings = [Reading(device: device, reached: .notifications(page.next.position))]
       }

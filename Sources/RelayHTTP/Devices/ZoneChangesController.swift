@@ -102,7 +102,8 @@ struct ZoneChangesController: Sendable {
       if let device = caller.device {
         if let presented = start.presented {
           relay.served(
-            Reading(device: device, reached: .zone(request.zone, database, presented)))
+            Reading(
+              device: device, reached: .zone(request.zone, database, presented), proof: .token))
         }
         collected.readings.append(
           Reading(device: device, reached: .zone(request.zone, database, page.next.position)))

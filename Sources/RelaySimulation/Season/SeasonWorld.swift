@@ -240,7 +240,7 @@ final class SeasonWorld {
       daemon.armed = due
       at(span, .timer(life: life))
     case .answer, .admission, .dirtied, .cut, .visible, .unreadable, .hangUp, .feedback, .event,
-      .stopped, .failed:
+      .trace, .stopped, .failed:
       break
     }
   }

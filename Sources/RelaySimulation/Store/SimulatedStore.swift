@@ -5,6 +5,8 @@ import RelayMemory
 /// a planted bug, the store breaks a promise.
 struct SimulatedStore {
   var world: MemoryWorld
+  /// The flight recorder's file.
+  private(set) var trace = MemoryTrace(most: 100_000)
   let mutant: Mutant?
 
   init(limits: Limits, mutant: Mutant?) {
@@ -39,6 +41,9 @@ struct SimulatedStore {
         world.partitions[Int(id.number)].eras.all.last.map { (id, $0) }
       })
   }
+
+  /// Keeps entries for explanations.
+  mutating func record(_ entries: [TraceEntry]) { trace.add(entries) }
 
   /// - Returns: how many rows were removed.
   mutating func trim(tombstones: Instant, notifications: Instant) -> Int {

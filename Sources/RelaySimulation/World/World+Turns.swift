@@ -71,6 +71,7 @@ extension World {
     case .event(let event):
       if case .clock(.believed) = event { observer.corrections.append(now) }
       tell?("  told: \(String("\(event)".prefix(160)))")
+    case .trace(let entries): store.record(entries)
     case .feedback: break
     }
   }

@@ -3,7 +3,7 @@ import RelayMemory
 @testable import RelayCore
 
 /// One life of a coordinator over a store in memory, turn by turn. Each action becomes one line,
-/// except `dirtied`, `cut`, `feedback` and a repeated `admission`.
+/// except `dirtied`, `cut`, `feedback`, `trace` and a repeated `admission`.
 final class CoordinatorRun {
   private(set) var world: MemoryWorld
   private(set) var now = Sample.start
@@ -13,6 +13,7 @@ final class CoordinatorRun {
   private(set) var appending: [JournalEntry] = []
   private(set) var folding: Cut?
   private(set) var pushes: [PushAttempt] = []
+  private(set) var trace: [TraceEntry] = []
   private var coordinator: Coordinator
   private var isRefusing = false
 
@@ -126,6 +127,9 @@ final class CoordinatorRun {
       isRefusing.toggle()
       return cause.map { "refuse: \($0.rawValue)" } ?? "take again"
     case .dirtied, .cut, .feedback: return nil
+    case .trace(let entries):
+      trace += entries
+      return nil
     case .visible: return "visible"
     case .unreadable(let cause): return "unreadable: \(cause.rawValue)"
     case .event(let event): return "event " + Self.name(event)

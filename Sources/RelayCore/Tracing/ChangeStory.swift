@@ -1,0 +1,175 @@
+/// Follows one change through the entries, as far as it concerns one device.
+struct ChangeStory {
+  let change: TracedChange
+  /// When the change was stepped in its home.
+  let begun: Instant
+  let standing: Standing
+  private(set) var targets: [PartitionID] = []
+  /// Where the change reached the partition of the device's user; `nil` means that it has not.
+  private(set) var reached: Ordinal?
+  /// Whether slices of the change are still to come in that partition, or once came.
+  private(set) var isSpreading = false
+  private(set) var hasSpread = false
+  /// When the last slice was stepped.
+  private(set) var spreadAt: Instant?
+  private(set) var deliveries: [DeliveryStory] = []
+  /// Whether the change fired a subscription of the user, for any device.
+  private(set) var hasFired = false
+  private(set) var isOwn = false
+  private(set) var isRetired = false
+  private(set) var hasLost = false
+  private(set) var userEvents: [(event: UserEvent, at: Instant)] = []
+  private(set) var registrations: [(event: DeviceEvent, at: Instant)] = []
+  private var story: [TraceEntry] = []
+
+  /// How many entries a story has at most.
+  static let storyMax = 1_000
+
+  init(_ change: TracedChange, at begun: Instant, for standing: Standing) {
+    self.change = change
+    self.begun = begun
+    self.standing = standing
+    let home = PartitionID.home(of: standing.device.user, in: standing.device.scope)
+    if change.place.partition == home, change.isOwnersOf(standing.device.user) {
+      reached = change.place.ordinal
+    }
+  }
+
+  private var home: PartitionID {
+    .home(of: standing.device.user, in: standing.device.scope)
+  }
+
+  /// - Parameter isOfLaterChange: whether a later change of the same name was stepped before.
+  mutating func note(_ entry: TraceEntry, isOfLaterChange: Bool) {
+    switch entry.event {
+    case .began: for index in deliveries.indices { deliveries[index].began() }
+    case .lost:
+      hasLost = true
+      for index in deliveries.indices { deliveries[index].lost() }
+    case .change(let other):
+      if other.place == change.place { tell(entry) }
+    case .moved(let move):
+      guard !isOfLaterChange, move.notification == change.notification else { return }
+      moved(move, entry)
+    case .matched(let match): matched(match, entry, isOfLaterChange: isOfLaterChange)
+    case .device(standing.device, let event): note(event, entry)
+    case .user(let user, let event):
+      guard user.user == standing.device.user, user.scope == standing.device.scope else { return }
+      userEvents.append((event, entry.at))
+    case .route(let route, _):
+      if route.scope == standing.device.scope, isWaiting { tell(entry) }
+    case .device: break
+    }
+  }
+
+  private mutating func tell(_ entry: TraceEntry) {
+    // A replay makes entries again.
+    if story.count < Self.storyMax, !story.contains(entry) { story.append(entry) }
+  }
+
+  private var isWaiting: Bool {
+    deliveries.contains {
+      switch $0.state {
+      case .pending, .flying, .unknown: true
+      case .told, .ended: false
+      }
+    }
+  }
+
+  private mutating func moved(_ move: TracedMove, _ entry: TraceEntry) {
+    switch move.step {
+    case .forwarded(let partitions): targets = partitions
+    case .reached where move.place.partition == home: reached = move.place.ordinal
+    case .spreading where move.place.partition == home: isSpreading = true
+    case .spread where move.place.partition == home:
+      (isSpreading, hasSpread, spreadAt) = (false, true, entry.at)
+    case .reached, .spreading, .spread: return
+    }
+    tell(entry)
+  }
+
+  private mutating func matched(
+    _ match: TracedMatch, _ entry: TraceEntry, isOfLaterChange: Bool
+  ) {
+    let key = standing.device
+    guard match.user.user == key.user, match.user.scope == key.scope else { return }
+    let outcome = match.devices.first { $0.client == key.client }?.outcome
+    if let outcome {
+      for index in deliveries.indices { deliveries[index].matched(match, outcome) }
+    }
+    guard match.notification == change.notification, !isOfLaterChange else { return }
+    hasFired = true
+    switch outcome {
+    case nil: return
+    case .own: isOwn = true
+    case .retired: isRetired = true
+    case .pends(let part, _, _):
+      if !deliveries.contains(where: { $0.match.position == match.position }) {
+        deliveries.append(DeliveryStory(match, as: part))
+      }
+    }
+    tell(entry)
+  }
+
+  private mutating func note(_ event: DeviceEvent, _ entry: TraceEntry) {
+    switch event {
+    case .registered, .unregistered: registrations.append((event, entry.at))
+    case .retired, .waits, .waitsForConnection, .wake, .ended, .receipt, .withdrawn, .hushed: break
+    }
+    let before = deliveries.map(\.state)
+    let wasWaiting = isWaiting
+    let hadReceipts = deliveries.count { $0.receipt != nil }
+    for index in deliveries.indices { deliveries[index].note(event, at: entry.at) }
+    let isNews =
+      before != deliveries.map(\.state) || hadReceipts != deliveries.count { $0.receipt != nil }
+    if wasWaiting || isNews { tell(entry) }
+  }
+
+  func explanation() -> Explanation {
+    Explanation(
+      change: change, device: standing.device, outcome: outcome,
+      deliveries: deliveries.map { $0.delivery(standing) }, story: story)
+  }
+
+  private var outcome: Explanation.Outcome {
+    let outcomes = deliveries.map { $0.outcome(standing) }
+    // What came furthest tells most.
+    if let best = outcomes.min(by: { $0.rank < $1.rank }) { return best }
+    if isOwn { return .not(.ownChange) }
+    if isRetired { return .not(.retired(standing.registration?.retirement?.reason ?? "retired")) }
+    return absence
+  }
+}
+
+extension Explanation.Outcome {
+  /// The order of outcomes: what came furthest is the least.
+  fileprivate var rank: Int {
+    switch self {
+    case .woken: 0
+    case .not(.underWay): 1
+    case .not(.toldByCourier): 2
+    case .not(.alreadyTold): 3
+    case .unknown: 4
+    case .not(.fetched): 6
+    case .not(.rejected), .not(.crowdedOut): 7
+    case .not(.withdrawn): 8
+    case .not(.retired), .not(.unregistered): 9
+    case .not: 5
+    }
+  }
+}
+
+extension DeliveryStory {
+  fileprivate func delivery(_ standing: Standing) -> Explanation.Delivery {
+    var told: Instant?
+    if case .told(let wake) = state { told = wake.at }
+    return Explanation.Delivery(
+      subscription: match.subscription, outcome: outcome(standing), told: told,
+      receipt: receipt?.0, receiptAt: receipt?.at)
+  }
+}
+
+extension TracedChange {
+  /// Whether the change is stepped for this user in its home, because the user owns the zone.
+  func isOwnersOf(_ user: UserID) -> Bool { database != .public && zone.owner == user }
+}

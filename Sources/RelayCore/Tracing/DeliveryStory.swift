@@ -1,0 +1,230 @@
+/// Follows one notification on one lane through the entries: what became of it.
+///
+/// ```
+/// pending ──wake names it──▶ flying ──delivered──▶ told
+///    ▲                         │ failed
+///    └─────────────────────────┘      pending, flying ──fetched, withdrawn, retired …──▶ ended
+/// ```
+struct DeliveryStory {
+  enum State: Hashable {
+    case pending
+    /// A wake that tells of the notification is under way; `ifFails` is why no later one will.
+    case flying(TracedWake, ifFails: Explanation.Reason?)
+    case told(Told)
+    case ended(Explanation.Reason)
+    /// Entries are missing that may have changed the state.
+    case unknown
+  }
+
+  struct Told: Hashable {
+    var wake: UInt32
+    var isOverCourier: Bool
+    /// Whether the wake was the alert of another notification.
+    var isBeside: Bool
+    var at: Instant
+  }
+
+  let match: TracedMatch
+  /// Where the notification pends. Of an alert, also the alerts that replace it.
+  private var parts: Set<TracedPart>
+  private(set) var state = State.pending
+  /// The courier's wake that a push is about to repeat.
+  private var toldBefore: Told?
+  /// Whether a life of the daemon began after the notification had ended. If the daemon crashed
+  /// before a fold kept that end, the notification pends again.
+  private var mayPendAgain = false
+  private(set) var receipt: (TracedReceipt, at: Instant)?
+
+  init(_ match: TracedMatch, as part: TracedPart) {
+    self.match = match
+    parts = [part]
+  }
+
+  private var isAlert: Bool { parts.contains { if case .alert = $0 { true } else { false } } }
+
+  /// A life of the daemon begins: what was under way is due again.
+  mutating func began() {
+    if case .flying(_, let ifFails) = state {
+      state = toldBefore.take().map { .told($0) } ?? ifFails.map { .ended($0) } ?? .pending
+    }
+    switch state {
+    // Facts are stepped again, and end it again.
+    case .ended(.withdrawn), .ended(.unregistered): break
+    case .ended: mayPendAgain = true
+    case .pending, .flying, .told, .unknown: break
+    }
+  }
+
+  /// Entries are missing from here on.
+  mutating func lost() {
+    switch state {
+    case .pending, .flying: state = toldBefore.take().map { .told($0) } ?? .unknown
+    case .told, .ended, .unknown: break
+    }
+  }
+
+  /// Another notification, or the same one in a replay, came to the lane.
+  mutating func matched(_ other: TracedMatch, _ outcome: TracedMatch.Outcome) {
+    guard case .pends(let part, _, let instead) = outcome else { return }
+    if other.position == match.position {
+      switch state {
+      // The replay steps again, behind this match, what ended it since; and before this match it
+      // may have stepped an older end.
+      case .unknown, .ended(.withdrawn), .ended(.unregistered), .ended(.retired):
+        (state, parts) = (.pending, [part])
+      case .pending, .flying, .told, .ended: break
+      }
+      return
+    }
+    switch instead {
+    case .replaces(let older) where parts.contains(.alert(older)): parts.insert(part)
+    case .crowdsOut(let older) where parts.contains(.alert(older)) && state == .pending:
+      state = .ended(.crowdedOut)
+    case .replaces, .crowdsOut, nil: break
+    }
+  }
+
+  mutating func note(_ event: DeviceEvent, at: Instant) {
+    switch event {
+    case .wake(let wake): begins(wake)
+    case .ended(let end): ended(end, at: at)
+    case .receipt(let receipt): if proves(receipt) { received(receipt, at: at) }
+    case .withdrawn(let withdrawal):
+      if means(withdrawal) { ends(as: .withdrawn(at: at), canStillBeTold: true) }
+    case .retired(let reason): ends(as: .retired(reason), canStillBeTold: false)
+    case .unregistered: ends(as: .unregistered(at: at), canStillBeTold: false)
+    case .hushed(let notification, let part):
+      if parts.contains(.alert(notification)) { parts = [part] }
+    case .registered, .waits, .waitsForConnection: break
+    }
+  }
+
+  private mutating func begins(_ wake: TracedWake) {
+    switch state {
+    case .pending:
+      if tells(wake) { state = .flying(wake, ifFails: nil) }
+    case .ended(let reason) where mayPendAgain:
+      // A wake that shows another notification names the same part for that one's sake.
+      guard tells(wake), isAlert || wake.shows == match.notification else { return }
+      state = .flying(wake, ifFails: reason)
+    case .told(let told) where told.isOverCourier && wake.transport != .courier:
+      // A push repeats what only the courier has told.
+      guard !isAlert, receipt == nil, tells(wake) else { return }
+      (state, toldBefore) = (.flying(wake, ifFails: nil), told)
+    case .flying, .told, .ended, .unknown: break
+    }
+  }
+
+  private func tells(_ wake: TracedWake) -> Bool {
+    if isAlert { return wake.isAlert && parts.contains(.alert(wake.shows)) }
+    return wake.runsApp && wake.names.contains { parts.contains($0) }
+  }
+
+  private mutating func ended(_ end: TracedVerdict, at: Instant) {
+    guard case .flying(let wake, let ifFails) = state, wake.number == end.wake else { return }
+    if end.verdict.isDelivered {
+      state = .told(
+        Told(
+          wake: wake.number, isOverCourier: wake.transport == .courier,
+          isBeside: wake.isAlert && !isAlert, at: at))
+    } else if let told = toldBefore.take() {
+      state = .told(told)
+    } else if let ifFails {
+      state = .ended(ifFails)
+    } else if isAlert, end.dropsAlert {
+      state = .ended(end.verdict.refusal.map { .rejected($0) } ?? .crowdedOut)
+    } else {
+      state = .pending
+    }
+  }
+
+  /// Whether the sign shows that the device has the change.
+  private func proves(_ receipt: TracedReceipt) -> Bool {
+    switch receipt {
+    case .acknowledged(.notifications(let position, _)): return position >= match.position
+    case .acknowledged(.zone(let zone, let database, let position, _)):
+      return isOfZone && zone == match.zone && database == match.database
+        && position >= match.zonePosition
+    case .acknowledged(.listed(let zones, let database)):
+      guard case .told = state else { return false }
+      return isOfZone && database == match.database && zones.contains(match.zone)
+    case .acknowledged(.wake(let number)), .connected(let number):
+      switch state {
+      case .told(let told): return told.wake <= number
+      case .flying(let wake, _): return !isAlert && wake.number <= number
+      case .pending, .ended, .unknown: return false
+      }
+    case .marked(let notifications):
+      return notifications.contains { parts.contains(.alert($0)) }
+    }
+  }
+
+  /// Whether a page of the zone shows the change. An alert, and a notification of a query, pend
+  /// until the device reads its notifications.
+  private var isOfZone: Bool {
+    parts.contains(.zone(match.zone, match.database)) || parts.contains(.many)
+  }
+
+  private mutating func received(_ receipt: TracedReceipt, at: Instant) {
+    if self.receipt == nil { self.receipt = (receipt, at) }
+    switch state {
+    case .pending: state = .ended(.fetched(at: at))
+    case .flying(let wake, nil): state = .flying(wake, ifFails: .fetched(at: at))
+    case .ended: mayPendAgain = false
+    case .flying, .told, .unknown: break
+    }
+  }
+
+  private func means(_ withdrawal: Withdrawal) -> Bool {
+    switch withdrawal {
+    case .subscription(let id, let database):
+      id == match.subscription && database == match.database
+    case .zone(let zone, let database): zone == match.zone && database == match.database
+    }
+  }
+
+  private mutating func ends(as reason: Explanation.Reason, canStillBeTold: Bool) {
+    switch state {
+    case .pending: state = .ended(reason)
+    case .flying(let wake, let ifFails):
+      state = canStillBeTold ? .flying(wake, ifFails: ifFails ?? reason) : .ended(ifFails ?? reason)
+    case .told, .ended, .unknown: break
+    }
+  }
+
+  /// What became of the notification, given what pends at the end of the entries.
+  func outcome(_ standing: Standing) -> Explanation.Outcome {
+    switch state {
+    case .told(let told):
+      if told.isOverCourier { return .not(.toldByCourier(told.wake)) }
+      return told.isBeside ? .not(.alreadyTold(told.wake)) : .woken(told.wake)
+    case .ended(let reason):
+      guard mayPendAgain else { return .not(reason) }
+      let held = held(standing) { $0 == match.position }
+      return held == .unknown ? .not(reason) : held
+    case .flying(let wake, _):
+      return .not(toldBefore.map { .toldByCourier($0.wake) } ?? .underWay(wake.number))
+    case .pending: return held(standing) { $0 >= match.position }
+    // What pends at the very position of the notification is the notification.
+    case .unknown: return held(standing) { $0 == match.position }
+    }
+  }
+
+  private func held(
+    _ standing: Standing, at isPlace: (Position) -> Bool
+  ) -> Explanation.Outcome {
+    let held = standing.pending.first { parts.contains($0.part) && isPlace($0.position) }
+    guard let held, let reason = Explanation.Reason(held.hold) else { return .unknown }
+    return .not(reason)
+  }
+}
+
+extension Verdict {
+  /// The reason for which the provider refuses the push for good; `nil` if it does not.
+  fileprivate var refusal: String? {
+    switch self {
+    case .rejected(let reason), .tooLarge(let reason): reason.text
+    case .delivered, .deliveredElsewhere, .later, .gone: nil
+    }
+  }
+}

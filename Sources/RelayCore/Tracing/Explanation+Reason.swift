@@ -1,0 +1,128 @@
+extension Explanation {
+  /// Why a change has woken a device by no push, or not yet. The list is closed, and
+  /// `docs/operations.md` explains each reason. If several reasons hold, the first in the order of
+  /// the change's journey is given.
+  package enum Reason: Hashable, Sendable {
+    // The change does not concern the device.
+
+    /// A later change had settled the same record, or the change repeats what holds already.
+    case noEffect
+    /// The change shares the zone with another user, or ends that.
+    case otherUser
+    /// The zone is neither the user's own nor shared with the user at that time.
+    case zoneNotVisible
+    /// The change is not stepped for this user yet.
+    case onItsWay
+    /// The device was not registered then, or is not any more. `at` is when its registration ended.
+    case unregistered(at: Instant?)
+    /// No subscription of the user is for this database, zone and record type.
+    case noSubscription
+    /// This subscription is for such changes, but its filters or its list of events exclude this
+    /// one.
+    case filterNotMet(SubscriptionID)
+    /// The device made the change itself.
+    case ownChange
+
+    // The change waits.
+
+    case gathering(until: Instant)
+    /// The store has not taken the change into the feeds yet.
+    case notFolded
+    case budget(until: Instant, isAlert: Bool)
+    case paced(until: Instant)
+    case resting(until: Instant, String)
+    case quarantined(until: Instant, String)
+    case routeStopped(String)
+    case noProvider
+    /// The device waits in its route's queue, or for another wake of its own.
+    case queued
+    /// The wake with this number is on its way.
+    case underWay(UInt32)
+    /// The device's next poll of the courier is awaited.
+    case betweenPolls(until: Instant)
+    case notConnected
+    case stopping
+
+    // The change was told by no push of its own.
+
+    case toldByCourier(UInt32)
+    /// The alert of another notification told of the change, too.
+    case alreadyTold(UInt32)
+    case fetched(at: Instant)
+
+    // The change is not told any more.
+
+    case withdrawn(at: Instant)
+    case rejected(String)
+    /// Too many alerts waited, and this one gave way to newer ones.
+    case crowdedOut
+    case retired(String)
+
+    /// The reason's name, which is a contract.
+    package var code: String {
+      switch self {
+      case .noEffect: "no_effect"
+      case .otherUser: "other_user"
+      case .zoneNotVisible: "zone_not_visible"
+      case .onItsWay: "on_its_way"
+      case .unregistered: "unregistered"
+      case .noSubscription: "no_subscription"
+      case .filterNotMet: "filter_not_met"
+      case .ownChange: "own_change"
+      case .gathering: "gathering"
+      case .notFolded: "not_folded"
+      case .budget: "budget"
+      case .paced: "paced"
+      case .resting: "resting"
+      case .quarantined: "quarantined"
+      case .routeStopped: "route_stopped"
+      case .noProvider: "no_provider"
+      case .queued: "queued"
+      case .underWay: "under_way"
+      case .betweenPolls: "between_polls"
+      case .notConnected: "not_connected"
+      case .stopping: "stopping"
+      case .toldByCourier: "told_by_courier"
+      case .alreadyTold: "already_told"
+      case .fetched: "fetched"
+      case .withdrawn: "withdrawn"
+      case .rejected: "rejected"
+      case .crowdedOut: "crowded_out"
+      case .retired: "retired"
+      }
+    }
+
+    /// All codes, in the order of the list.
+    package static let codes: [String] = [
+      "no_effect", "other_user", "zone_not_visible", "on_its_way", "unregistered",
+      "no_subscription", "filter_not_met", "own_change", "gathering", "not_folded", "budget",
+      "paced", "resting", "quarantined", "route_stopped", "no_provider", "queued", "under_way",
+      "between_polls", "not_connected", "stopping", "told_by_courier", "already_told", "fetched",
+      "withdrawn", "rejected", "crowded_out", "retired",
+    ]
+  }
+}
+
+extension Explanation.Reason {
+  /// The reason why a part that pends is not told now; `nil` if a delivered wake has told it.
+  package init?(_ hold: Standing.Hold) {
+    switch hold {
+    case .waits(.window, let until): self = .gathering(until: until)
+    case .waits(.rest, let until): self = .resting(until: until, "unknown")
+    case .waits(.alertBudget, let until): self = .budget(until: until, isAlert: true)
+    case .waits(.backgroundBudget, let until): self = .budget(until: until, isAlert: false)
+    case .waits(.slot, let until): self = .paced(until: until)
+    case .waits(.nextPoll, let until): self = .betweenPolls(until: until)
+    case .rests(let until, let reason, let isQuarantined):
+      self = isQuarantined ? .quarantined(until: until, reason) : .resting(until: until, reason)
+    case .fold: self = .notFolded
+    case .connection: self = .notConnected
+    case .attempt(let wake): self = .underWay(wake)
+    case .turn, .queue: self = .queued
+    case .stopped(let reason): self = .routeStopped(reason)
+    case .noProvider: self = .noProvider
+    case .stopping: self = .stopping
+    case .waits(.acknowledgement, _), .told: return nil
+    }
+  }
+}

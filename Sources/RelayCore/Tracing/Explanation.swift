@@ -1,0 +1,58 @@
+/// Why a change woke a device, or did not. It is computed from the entries of the flight recorder
+/// and from the device's standing, and never guessed: what the entries do not show is unknown.
+package struct Explanation: Hashable, Sendable {
+  package var change: TracedChange
+  package var device: DeviceKey
+  package var outcome: Outcome
+  /// What became of the change for each subscription that it fired, in the order of the matches.
+  package var deliveries: [Delivery]
+  /// The entries that tell the story, in order.
+  package var story: [TraceEntry]
+
+  package enum Outcome: Hashable, Sendable {
+    /// A provider took the wake with this number, which tells of the change.
+    case woken(UInt32)
+    case not(Reason)
+    /// Entries are missing that would tell.
+    case unknown
+  }
+
+  package struct Delivery: Hashable, Sendable {
+    package var subscription: SubscriptionID
+    package var outcome: Outcome
+    /// When the wake that told of the change was delivered.
+    package var told: Instant?
+    /// How and when the device first showed that it has the change.
+    package var receipt: TracedReceipt?
+    package var receiptAt: Instant?
+  }
+}
+
+extension Explanation {
+  /// Explains each change of this name: a producer may repeat source and id after they were
+  /// forgotten, and two producers may use the same.
+  ///
+  /// - Parameters:
+  ///   - entries: what was recorded up to the moment of `standing`, in order. Entries that concern
+  ///     neither the change nor the device may be left out, but not those of the device's user.
+  ///   - standing: the device's standing at that moment.
+  package static func of(
+    _ notification: Identifier, in entries: [TraceEntry], _ standing: Standing
+  ) -> [Explanation] {
+    var places: [(index: Int, change: TracedChange)] = []
+    for (index, entry) in entries.enumerated() {
+      guard case .change(let change) = entry.event, change.notification == notification,
+        !places.contains(where: { $0.change.place == change.place })
+      else { continue }
+      places.append((index, change))
+    }
+    return places.enumerated().map { number, found in
+      let next = number + 1 < places.count ? places[number + 1].index : entries.count
+      var story = ChangeStory(found.change, at: entries[found.index].at, for: standing)
+      for (index, entry) in entries[found.index...].enumerated() {
+        story.note(entry, isOfLaterChange: found.index + index >= next)
+      }
+      return story.explanation()
+    }
+  }
+}

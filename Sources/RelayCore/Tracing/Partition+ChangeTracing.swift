@@ -1,0 +1,112 @@
+/// The entries of a change's way to the devices. They are made only while the trace is on.
+extension Partition {
+  mutating func traceTaken(_ change: Change, applies: Bool, _ step: Step) {
+    guard trace.isOn else { return }
+    let place = FactPlace(partition: id, ordinal: step.ordinal)
+    trace.add(
+      .change(TracedChange(change, at: place, isSuperseded: !applies)), at: step.at)
+  }
+
+  mutating func trace(
+    _ move: TracedMove.Step, of change: Change, from ordinal: Ordinal, at now: Instant
+  ) {
+    guard trace.isOn else { return }
+    trace.add(
+      .moved(
+        TracedMove(
+          notification: change.notification, scope: change.scope,
+          place: FactPlace(partition: id, ordinal: ordinal), move)), at: now)
+  }
+
+  /// What a match is about to do to a device's lane; `nil` while the trace is off.
+  ///
+  /// Call it before the lane has the match, because the lane does not tell which alert gives way.
+  func instead(of match: Match, on device: Int) -> TracedMatch.Instead? {
+    guard trace.isOn, match.alert != nil else { return nil }
+    return devices[device].lane.givesWay(to: match, limits: limits)
+  }
+
+  /// What a match has done to a device's lane.
+  func traced(
+    _ match: Match, on device: Int, instead: TracedMatch.Instead?
+  ) -> TracedMatch.Device {
+    let lane = devices[device].lane
+    let client = devices[device].client
+    if lane.retirement != nil { return TracedMatch.Device(client: client, .retired) }
+    var gathers: Instant?
+    if case .gathering(_, let due) = lane.state { gathers = due }
+    return TracedMatch.Device(
+      client: client, .pends(lane.part(of: match), gathers: gathers, instead: instead))
+  }
+
+  mutating func trace(
+    _ match: Match, to user: Int, _ devices: [TracedMatch.Device], _ change: Change, _ step: Step
+  ) {
+    guard !devices.isEmpty else { return }
+    let content = match.content
+    trace.add(
+      .matched(
+        TracedMatch(
+          notification: change.notification, user: users[user],
+          subscription: content.subscription, database: content.database, zone: content.zone,
+          position: match.position, zonePosition: match.zonePosition, devices: devices)),
+      at: step.at)
+  }
+
+  mutating func trace(
+    saved held: SubscriptionIndex.Held, before: SubscriptionIndex.Held?, of user: Int,
+    _ step: Step
+  ) {
+    guard trace.isOn else { return }
+    let key = users[user]
+    trace.add(
+      .user(
+        key,
+        .subscribed(
+          SubscriptionOutline(held), before: before.map { SubscriptionOutline($0) }, step.ordinal)),
+      at: step.at)
+  }
+
+  mutating func trace(_ event: UserEvent, of user: Int, at now: Instant) {
+    guard trace.isOn else { return }
+    let key = users[user]
+    trace.add(.user(key, event), at: now)
+  }
+}
+
+extension Lane {
+  /// The waiting alert that is not shown any more once this match pends.
+  func givesWay(to match: Match, limits: Limits) -> TracedMatch.Instead? {
+    guard retirement == nil, let key = match.alert else { return nil }
+    if let same = pending.alerts.first(where: { $0.key == key }) {
+      return .replaces(same.content.notification)
+    }
+    // If the attempt fails, the alert that it shows gives way to this one.
+    if let shown = flight?.alert, shown.key == key { return .replaces(shown.content.notification) }
+    guard pending.alerts.count >= limits.alertsPending, let first = pending.alerts.first else {
+      return nil
+    }
+    return .crowdsOut(first.content.notification)
+  }
+
+  /// The part of the lane where this match pends.
+  func part(of match: Match) -> TracedPart {
+    if match.alert != nil { return .alert(match.content.notification) }
+    return part(of: match.content)
+  }
+
+  /// The part of the lane where this content pends without an alert.
+  func part(of content: NotificationContent) -> TracedPart {
+    if case .query = content.kind { return .query }
+    let isNamed = pending.waking.zones.contains {
+      $0.content.zone == content.zone && $0.content.database == content.database
+    }
+    return isNamed ? .zone(content.zone, content.database) : .many
+  }
+
+  /// The attempt under way.
+  var flight: Attempt? {
+    if case .inFlight(let attempt) = state { return attempt }
+    return nil
+  }
+}

@@ -1,0 +1,128 @@
+/// The entries of what happens to devices. They are made only while the trace is on.
+extension Partition {
+  mutating func trace(_ event: DeviceEvent, of device: Int, at now: Instant) {
+    guard trace.isOn else { return }
+    let key = key(of: device)
+    trace.add(.device(key, event), at: now)
+  }
+
+  /// The device was registered, for the first time or again.
+  mutating func traceRegistered(_ device: Int, isNew: Bool, _ step: Step) {
+    guard trace.isOn else { return }
+    let address = devices[device].address
+    trace(
+      .registered(address.transport, topic: address.topic, step.ordinal, isNew: isNew), of: device,
+      at: step.at)
+  }
+
+  /// The lane was evaluated. Only what explains a long wait makes an entry: the window is in the
+  /// match, a rest is in the verdict.
+  mutating func trace(_ next: Lane.NextStep, of device: Int, at now: Instant) {
+    guard trace.isOn else { return }
+    switch next {
+    case .timer(let until, let wait) where wait.isTraced:
+      if trace.waits(device, for: .time(wait)) {
+        trace(.waits(wait, until: until), of: device, at: now)
+      }
+    case .nothing where devices[device].lane.isUnreachable:
+      if trace.waits(device, for: .connection) { trace(.waitsForConnection, of: device, at: now) }
+    case .nothing, .timer, .fold, .attempt, .tell: _ = trace.waits(device, for: nil)
+    }
+  }
+
+  /// An attempt began.
+  ///
+  /// - Parameter names: what the payload names.
+  mutating func traceWake(
+    _ device: Int, _ attempt: Lane.Attempt, over route: RouteKey, shows: Identifier,
+    names: [TracedPart]
+  ) {
+    guard trace.isOn else { return }
+    let cause: TracedWake.Cause =
+      attempt.isRepeat ? .fallback : attempt.isLadder ? .ladder : .news
+    let wake = TracedWake(
+      number: attempt.wake, transport: route.transport, topic: route.topic,
+      isAlert: attempt.isAlert, runsApp: attempt.runsApp, shows: shows,
+      names: attempt.runsApp ? names : [], tries: attempt.tries, cause: cause)
+    trace(.wake(wake), of: device, at: attempt.at)
+  }
+
+  /// The attempt that was `flight` has ended, and the lane has taken the verdict.
+  mutating func traceEnded(
+    _ device: Int, _ flight: Lane.Attempt?, _ verdict: Verdict, at now: Instant
+  ) {
+    guard trace.isOn, let flight else { return }
+    let lane = devices[device].lane
+    var rests: Instant?
+    if case .resting(let rest) = lane.state { rests = rest.until }
+    let dropsAlert =
+      flight.alert.map { shown in
+        !verdict.isDelivered && lane.retirement == nil
+          && !lane.pending.alerts.contains { $0.key == shown.key }
+      } ?? false
+    trace(
+      .ended(TracedVerdict(wake: flight.wake, verdict, rests: rests, dropsAlert: dropsAlert)),
+      of: device, at: now)
+  }
+
+  /// The device gave a sign. It makes an entry only if something pends that the sign may end, or if
+  /// it is the device's first: until then the lane forgets what a delivered wake has told.
+  mutating func trace(_ receipt: TracedReceipt, of device: Int, at now: Instant) {
+    let lane = devices[device].lane
+    guard trace.isOn, lane.holdsAnything || !lane.hasAcknowledged else { return }
+    let brief = receipt.brief(for: devices[device].lane)
+    trace(.receipt(brief), of: device, at: now)
+  }
+}
+
+extension Lane {
+  /// Whether something pends, or an alert is on its way.
+  var holdsAnything: Bool {
+    !pending.isEmpty || !pending.quiet.isEmpty || flight?.alert != nil
+  }
+
+  /// Whether something waits to be told, and neither a provider nor the courier reaches the device.
+  var isUnreachable: Bool {
+    guard !reach.hasProvider, !reach.isHere else { return false }
+    switch state {
+    case .due, .resting: return pending.isFresh || !pending.alerts.isEmpty
+    case .idle, .gathering, .inFlight, .watching, .retired: return false
+    }
+  }
+}
+
+extension Lane.Wait {
+  /// Whether the beginning of such a wait makes an entry.
+  fileprivate var isTraced: Bool {
+    switch self {
+    case .alertBudget, .backgroundBudget, .slot, .nextPoll: true
+    case .window, .rest, .acknowledgement: false
+    }
+  }
+}
+
+extension Verdict {
+  var isDelivered: Bool {
+    switch self {
+    case .delivered, .deliveredElsewhere: true
+    case .later, .gone, .rejected, .tooLarge: false
+    }
+  }
+}
+
+extension TracedReceipt {
+  /// The receipt with no more names than concern what pends on the lane.
+  fileprivate func brief(for lane: Lane) -> TracedReceipt {
+    switch self {
+    case .acknowledged(.listed(let zones, let database)):
+      guard lane.hasAcknowledged else { return self }
+      let pending = Set(lane.pending.subjects.map(\.content.zone))
+      return .acknowledged(.listed(zones.filter { pending.contains($0) }, database))
+    case .marked(let notifications):
+      var alerts = Set(lane.pending.alerts.map(\.content.notification))
+      if let shown = lane.flight?.alert { alerts.insert(shown.content.notification) }
+      return .marked(notifications.filter { alerts.contains($0) })
+    case .acknowledged, .connected: return self
+    }
+  }
+}

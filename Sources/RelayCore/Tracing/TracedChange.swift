@@ -1,0 +1,80 @@
+/// A producer's change, without the values of its record.
+package struct TracedChange: Hashable, Sendable {
+  /// The keyed hash of scope, source and id, which names the change in all entries.
+  package var notification: Identifier
+  package var scope: Scope
+  package var database: Database
+  package var zone: ZoneID
+  package var kind: Kind
+  package var author: Change.Author?
+  /// The fact in the change's home.
+  package var place: FactPlace
+  /// Whether a change with a higher number had settled the same record before, so that this change
+  /// has no effect.
+  package var isSuperseded: Bool
+
+  package enum Kind: Hashable, Sendable {
+    case record(name: String, type: String, RecordChange.Verb)
+    case zone(ZoneChange)
+    case granted(UserID)
+    case revoked(UserID)
+  }
+
+  package init(_ change: Change, at place: FactPlace, isSuperseded: Bool) {
+    notification = change.notification
+    scope = change.scope
+    database = change.database
+    zone = change.zone
+    kind =
+      switch change.event {
+      case .record(let record): .record(name: record.name, type: record.type, record.verb)
+      case .zone(let change): .zone(change)
+      case .granted(let user): .granted(user)
+      case .revoked(let user): .revoked(user)
+      }
+    author = change.author
+    self.place = place
+    self.isSuperseded = isSuperseded
+  }
+
+  package init(
+    notification: Identifier, scope: Scope, database: Database, zone: ZoneID, kind: Kind,
+    author: Change.Author?, place: FactPlace, isSuperseded: Bool
+  ) {
+    self.notification = notification
+    self.scope = scope
+    self.database = database
+    self.zone = zone
+    self.kind = kind
+    self.author = author
+    self.place = place
+    self.isSuperseded = isSuperseded
+  }
+}
+
+/// A step of a change's way from its home to the users.
+package struct TracedMove: Hashable, Sendable {
+  package enum Step: Hashable, Sendable {
+    /// The home forwards the change to these partitions. A change that no other user needs makes no
+    /// such entry.
+    case forwarded([PartitionID])
+    /// A partition stepped the forwarded change at `place`.
+    case reached
+    /// The change at `place` concerns more users than one step reaches, and goes on in slices.
+    case spreading
+    /// The last slice of the change at `place` was stepped.
+    case spread
+  }
+
+  package var notification: Identifier
+  package var scope: Scope
+  package var place: FactPlace
+  package var step: Step
+
+  package init(notification: Identifier, scope: Scope, place: FactPlace, _ step: Step) {
+    self.notification = notification
+    self.scope = scope
+    self.place = place
+    self.step = step
+  }
+}

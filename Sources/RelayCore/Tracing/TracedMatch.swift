@@ -1,0 +1,78 @@
+/// A subscription that a change fired, and what this meant for each device of its user.
+package struct TracedMatch: Hashable, Sendable {
+  package var notification: Identifier
+  package var user: Users.Key
+  package var subscription: SubscriptionID
+  /// The database in which the user sees the zone.
+  package var database: Database
+  package var zone: ZoneID
+  /// The place of the notification in the user's notifications feed.
+  package var position: Position
+  /// The place of the change in the zone's own feed.
+  package var zonePosition: Position
+  package var devices: [Device]
+
+  package init(
+    notification: Identifier, user: Users.Key, subscription: SubscriptionID, database: Database,
+    zone: ZoneID, position: Position, zonePosition: Position, devices: [Device]
+  ) {
+    self.notification = notification
+    self.user = user
+    self.subscription = subscription
+    self.database = database
+    self.zone = zone
+    self.position = position
+    self.zonePosition = zonePosition
+    self.devices = devices
+  }
+
+  package struct Device: Hashable, Sendable {
+    package var client: ClientID
+    package var outcome: Outcome
+
+    package init(client: ClientID, _ outcome: Outcome) {
+      (self.client, self.outcome) = (client, outcome)
+    }
+  }
+
+  package enum Outcome: Hashable, Sendable {
+    /// The device made the change itself.
+    case own
+    /// The device is retired.
+    case retired
+    /// The notification pends as, or merged into, this part of the lane. A window is open until
+    /// `gathers`, if one is.
+    case pends(TracedPart, gathers: Instant?, instead: Instead?)
+  }
+
+  /// An alert that this notification's alert replaces, so that it will not be shown.
+  package enum Instead: Hashable, Sendable {
+    /// The older alert has the same key.
+    case replaces(Identifier)
+    /// The older alert has another key, and gave way because too many alerts wait.
+    case crowdsOut(Identifier)
+  }
+}
+
+/// A part of what pends on a lane.
+package enum TracedPart: Hashable, Sendable {
+  case zone(ZoneID, Database)
+  /// The notifications feed.
+  case query
+  /// The zones beyond the limit of zones that a lane names.
+  case many
+  /// The alert of this notification.
+  case alert(Identifier)
+}
+
+extension Subjects {
+  /// The part that each of `all` is. The subject of the notifications feed may show a neutral form
+  /// that looks like a zone.
+  var parts: [TracedPart] {
+    zones.map(\.zonePart) + query.map { _ in .query } + overflow.map { _ in .many }
+  }
+}
+
+extension Pending {
+  var zonePart: TracedPart { .zone(content.zone, content.database) }
+}

@@ -1,0 +1,68 @@
+/// An attempt to wake a device, as it was decided. The push's id follows from device and number.
+package struct TracedWake: Hashable, Sendable {
+  package var number: UInt32
+  package var transport: Transport
+  package var topic: String
+  package var isAlert: Bool
+  /// Whether the wake runs the app. Only such a wake tells of what it names besides its alert.
+  package var runsApp: Bool
+  /// The notification that the wake shows.
+  package var shows: Identifier
+  /// The parts of the lane that the wake names.
+  package var names: [TracedPart]
+  /// Which try this is to bring the wake to the device; the first is 1.
+  package var tries: Int
+  package var cause: Cause
+
+  /// Why the wake is sent.
+  package enum Cause: UInt8, Hashable, Sendable {
+    /// Something is not told yet.
+    case news = 1
+    /// The device has not acknowledged, and the ladder repeats what was told.
+    case ladder
+    /// A push or the courier repeats what only the courier has told.
+    case fallback
+  }
+
+  package init(
+    number: UInt32, transport: Transport, topic: String, isAlert: Bool, runsApp: Bool,
+    shows: Identifier, names: [TracedPart], tries: Int, cause: Cause
+  ) {
+    self.number = number
+    self.transport = transport
+    self.topic = topic
+    self.isAlert = isAlert
+    self.runsApp = runsApp
+    self.shows = shows
+    self.names = names
+    self.tries = tries
+    self.cause = cause
+  }
+}
+
+/// How an attempt ended.
+package struct TracedVerdict: Hashable, Sendable {
+  package var wake: UInt32
+  package var verdict: Verdict
+  /// How long the lane rests; `nil` if it does not rest.
+  package var rests: Instant?
+  /// Whether the alert that the attempt showed was given up, so that no later wake shows it.
+  package var dropsAlert: Bool
+
+  package init(wake: UInt32, _ verdict: Verdict, rests: Instant?, dropsAlert: Bool) {
+    self.wake = wake
+    self.verdict = verdict
+    self.rests = rests
+    self.dropsAlert = dropsAlert
+  }
+}
+
+/// A sign that a device gave, and what the sign proves that the device has.
+package enum TracedReceipt: Hashable, Sendable {
+  /// Of listed zones, only those that pend.
+  case acknowledged(Acknowledged)
+  /// The device connected to the courier with the number of the newest wake that it has received.
+  case connected(after: UInt32)
+  /// These notifications, of which alerts wait, were marked as read.
+  case marked([Identifier])
+}

@@ -1,0 +1,25 @@
+package import RelayCore
+
+/// The flight recorder's memory as a value: the newest entries, at most so many. Of an older one
+/// nothing is known.
+package struct MemoryTrace: Sendable {
+  /// The entries that are kept, oldest first.
+  package private(set) var entries: [TraceEntry] = []
+  private let most: Int
+
+  package init(most: Int) { self.most = most }
+
+  package mutating func add(_ new: [TraceEntry]) {
+    entries += new
+    // The oldest go in large groups, because each removal moves all others.
+    if entries.count >= 2 * most { entries.removeFirst(entries.count - most) }
+  }
+
+  /// A life of the daemon begins.
+  ///
+  /// - Parameter isWhole: whether the life before wrote its last entry.
+  package mutating func begin(at now: Instant, isWhole: Bool) {
+    if !isWhole { entries.append(TraceEntry(at: now, .lost(nil))) }
+    entries.append(TraceEntry(at: now, .began))
+  }
+}
