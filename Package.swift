@@ -108,6 +108,7 @@ let rooms: [Target] = [
   .room(
     "RelayFeedback", ["RelayEngine", "RelayCore", "RelayWire"],
     products: [crypto, logging, lifecycle]),
+  .room("RelayTrace", ["RelayEngine", "RelayMemory", "RelayCore"], products: [logging]),
   .room("RelaySystem", ["RelayEngine", "RelayCore", "CSystemd"], products: [logging, lifecycle]),
   .room("RelayCurl", ["RelayWire", "CCurl"]),
   .room(
@@ -122,7 +123,7 @@ let rooms: [Target] = [
     "RelayCommands",
     [
       "RelayCore", "RelayWire", "RelayEngine", "RelayKeys", "RelayStore", "RelayPush", "RelayHTTP",
-      "RelayFeedback", "RelaySystem", "RelayCurl", "RelayStandin", "ZoneRelayClient",
+      "RelayFeedback", "RelaySystem", "RelayTrace", "RelayCurl", "RelayStandin", "ZoneRelayClient",
     ],
     products: nio + [
       arguments, logging, lifecycle, crypto, jwt, .product(name: "Yams", package: "Yams"),
@@ -160,6 +161,8 @@ let roomTests: [Target] = [
     "RelayFeedbackTests",
     ["RelayFeedback", "RelayStore", "RelayMemory", "RelayEngine", "RelayCore", "RelayWire"],
     products: [logging, crypto]),
+  .tests(
+    "RelayTraceTests", ["RelayTrace", "RelayEngine", "RelayCore"], products: [logging]),
   .tests("RelaySystemTests", ["RelaySystem", "RelayEngine", "RelayCore"], products: [logging]),
   .tests(
     "RelayCurlTests", ["RelayCurl"],

@@ -24,6 +24,8 @@ package final class Engine: RelayService, Sendable {
     package var senders: [RouteKey: any PushSender]
     package var courier: (any CourierConnections)?
     package var feedback: (any FeedbackObserver)?
+    /// Takes what was decided, for explanations.
+    package var trace: TraceFeed?
     package var notifier: any ServiceNotifier
     /// Makes random ids for eras.
     package var random: @Sendable () -> UInt64
@@ -31,7 +33,7 @@ package final class Engine: RelayService, Sendable {
     package init(
       clock: any ClockReader, keys: any PushKeys, senders: [RouteKey: any PushSender],
       courier: (any CourierConnections)? = nil, feedback: (any FeedbackObserver)? = nil,
-      notifier: any ServiceNotifier,
+      trace: TraceFeed? = nil, notifier: any ServiceNotifier,
       random: @escaping @Sendable () -> UInt64
     ) {
       self.clock = clock
@@ -39,6 +41,7 @@ package final class Engine: RelayService, Sendable {
       self.senders = senders
       self.courier = courier
       self.feedback = feedback
+      self.trace = trace
       self.notifier = notifier
       self.random = random
     }
@@ -244,6 +247,19 @@ package final class Engine: RelayService, Sendable {
 
   package func left(_ device: DeviceKey, connection: UInt64, isExpectedBack: Bool) {
     inbox.post(.input(.left(device, connection, isExpectedBack: isExpectedBack)))
+  }
+
+  package func standings(
+    of devices: [DeviceKey], zones: [ZoneID]
+  ) async throws(Unavailable) -> Standings {
+    let inbox = inbox
+    if inbox.isRecovering { throw Unavailable(.recovering, retryAfterSeconds: 1) }
+    let standings = await withCheckedContinuation {
+      (waiter: CheckedContinuation<Standings?, Never>) in
+      inbox.post(.standings(devices, zones) { waiter.resume(returning: $0) })
+    }
+    guard let standings else { throw Unavailable(.draining, retryAfterSeconds: 5) }
+    return standings
   }
 
   package func refused(changes: Int) {

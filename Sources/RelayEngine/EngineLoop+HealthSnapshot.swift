@@ -30,6 +30,9 @@ extension EngineLoop {
       health.reasons.append("the store refuses writes: \(trouble)")
     }
     if let trouble = clockTrouble { health.reasons.append(trouble) }
+    if let trouble = dependencies.trace?.recorder?.health.trouble {
+      health.reasons.append(trouble)
+    }
     if !health.ledger.isBalanced {
       health.reasons.append("the ledger does not balance: please report it with this status")
     }
@@ -54,6 +57,14 @@ extension EngineLoop {
           + "endpoint, topic and key are those of the app that registers here")
     }
     return health
+  }
+
+  /// What the relay knows of these devices, and how many entries the flight recorder had taken by
+  /// then, so that both tell of the same moment.
+  func standings(of devices: [DeviceKey], _ zones: [ZoneID]) -> Standings {
+    Standings(
+      devices: devices.map { coordinator.standing(of: $0, zones: zones) },
+      place: dependencies.trace?.recorder?.place ?? 0)
   }
 
   /// Why an operator should check the machine's clock; nil if there is no reason.

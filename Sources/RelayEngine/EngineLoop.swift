@@ -114,7 +114,7 @@ struct EngineLoop: ~Copyable {
             Coordinator.Reconfiguration(
               settings: change.settings, started: Set(change.started.keys),
               ended: Set(change.ended))))
-      case .readerWaits, .timer, .asked, .health: break
+      case .readerWaits, .timer, .asked, .health, .standings: break
       }
     }
     return inputs
@@ -125,6 +125,7 @@ struct EngineLoop: ~Copyable {
     switch event {
     case .asked(let changes, let answer): answer(changes.map { coordinator.knows($0) })
     case .health(let answer): answer(health())
+    case .standings(let devices, let zones, let answer): answer(standings(of: devices, zones))
     case .reconfigure(_, let done): done()
     case .input, .readerWaits, .timer: break
     }
@@ -161,7 +162,7 @@ struct EngineLoop: ~Copyable {
     case .unreadable(let cause): waitingReaders.refused(cause)
     case .feedback(let scopes): dependencies.feedback?.feedbackChanged(scopes)
     case .event(let event): tell(event)
-    case .trace: break
+    case .trace(let entries): dependencies.trace?.record(entries)
     case .timer(let span):
       if span == .zero {
         inbox.post(.timer)

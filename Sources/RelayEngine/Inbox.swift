@@ -32,6 +32,8 @@ final class Inbox: Sendable {
     /// Asks which of these changes were taken before.
     case asked([Change], @Sendable ([Bool]) -> Void)
     case health(@Sendable (HealthSnapshot) -> Void)
+    /// Asks for the standing of devices, and whether these zones are shared with their users.
+    case standings([DeviceKey], [ZoneID], @Sendable (Standings?) -> Void)
     /// A reload; the function is called when it is in force, or when the loop has ended.
     case reconfigure(EngineReconfiguration, @Sendable () -> Void)
   }
@@ -191,6 +193,7 @@ extension Inbox.Event {
     switch self {
     case .asked(_, let answer): answer([])
     case .health(let answer): answer(.ended)
+    case .standings(_, _, let answer): answer(nil)
     case .reconfigure(_, let done): done()
     default: break
     }

@@ -32,7 +32,7 @@ extension BlobCoded {
 
 extension ByteReader {
   /// Reads a case of an enum that is stored as its raw value.
-  mutating func raw<Value: RawRepresentable<UInt8>>(
+  package mutating func raw<Value: RawRepresentable<UInt8>>(
     _: Value.Type = Value.self
   ) throws(CodingFailure) -> Value {
     let number = try byte("enum")

@@ -63,6 +63,16 @@ package protocol RelayService: Sendable {
   /// The daemon's state for people and monitoring.
   func health() async -> HealthSnapshot
 
+  /// What the relay knows of each of these devices now, for explanations.
+  ///
+  /// - Parameters:
+  ///   - devices: at most some hundred, because the loop answers.
+  ///   - zones: the zones of which it is asked whether they are shared with the devices' users.
+  /// - Throws: `Unavailable` before the end of recovery, and when the relay has stopped.
+  func standings(
+    of devices: [DeviceKey], zones: [ZoneID]
+  ) async throws(Unavailable) -> Standings
+
   /// Refuses new facts from now on, and completes the work in flight. A repeated call does nothing.
   func drain()
 }
@@ -70,6 +80,17 @@ package protocol RelayService: Sendable {
 extension RelayService {
   package func submit(_ facts: [Fact]) async throws(Unavailable) -> [Answer] {
     try await submit(facts, by: .relay)
+  }
+}
+
+/// The standing of devices at one moment.
+package struct Standings: Hashable, Sendable {
+  package var devices: [Standing]
+  /// How many entries the flight recorder had taken by then.
+  package var place: UInt64
+
+  package init(devices: [Standing], place: UInt64) {
+    (self.devices, self.place) = (devices, place)
   }
 }
 

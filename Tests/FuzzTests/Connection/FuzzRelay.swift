@@ -40,6 +40,11 @@ final class FuzzRelay: RelayService, FeedReader {
     }
   }
 
+  func standings(
+    of devices: [DeviceKey], zones: [ZoneID]
+  ) async throws(Unavailable) -> Standings {
+    Standings(devices: [], place: 0)
+  }
   func known(_ changes: [Change]) async throws(Unavailable) -> [Bool] { changes.map { _ in false } }
   func visible(_ places: [ReadTarget], until: Instant) async throws(Unavailable) {}
   func served(_ reading: Reading) {}

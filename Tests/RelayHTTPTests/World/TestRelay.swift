@@ -68,6 +68,14 @@ final class TestRelay: RelayService, FeedReader {
     return world.withLock { world in facts.map { world.take($0) } }
   }
 
+  func standings(
+    of devices: [DeviceKey], zones: [ZoneID]
+  ) async throws(Unavailable) -> Standings {
+    if let refusal = conduct.withLock({ $0.refusal }) { throw refusal }
+    return Standings(
+      devices: devices.map { Standing(device: $0, at: Instant(milliseconds: 1_000)) }, place: .max)
+  }
+
   func known(_ changes: [Change]) async throws(Unavailable) -> [Bool] {
     if let refusal = conduct.withLock({ $0.refusal }) { throw refusal }
     return world.withLock { world in changes.map { world.knows($0) } }

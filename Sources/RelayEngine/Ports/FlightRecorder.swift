@@ -1,0 +1,64 @@
+package import RelayCore
+
+/// Keeps the newest entries of what the relay decided, for explanations. It may lose entries, and
+/// then says so among the entries; the relay never waits for it.
+///
+/// A life of the recorder begins with an entry `began`, before it an entry `lost` if the life
+/// before may have had further entries. One conformance suite holds for all implementations.
+package protocol FlightRecorder: Sendable {
+  /// Takes entries in their order, all or none. Only the loop calls this, and it never blocks. If
+  /// too many entries wait to be written, none is taken, and a later entry says how many were lost.
+  func record(_ entries: [TraceEntry])
+
+  /// How many entries this life has taken. `read` can read up to such a place.
+  var place: UInt64 { get }
+
+  /// Gives what is kept to `body`, oldest first, in parts of a bounded size. Entries that this life
+  /// takes after `place` are left out.
+  ///
+  /// - Parameter body: returns false to end the reading.
+  /// - Throws: `TraceError` if nothing can be read.
+  func read(
+    through place: UInt64, _ body: @escaping @Sendable ([TraceEntry]) -> Bool
+  ) async throws(TraceError)
+
+  var health: RecorderHealth { get }
+
+  /// Writes what waits, and a mark that nothing is missing at the end. A second call does nothing.
+  func close() async
+}
+
+/// The state of a flight recorder.
+package struct RecorderHealth: Hashable, Sendable {
+  /// Why entries are not written now, as a sentence with its remedy; `nil` means that they are.
+  package var trouble: String?
+  /// Entries that this life has taken, and entries that it has lost.
+  package var recorded: UInt64 = 0
+  package var lost: UInt64 = 0
+  /// The size of the recorder's file in bytes.
+  package var bytes: Int64 = 0
+
+  package init() {}
+}
+
+/// Why the flight recorder gives no entries.
+package struct TraceError: Error, Hashable, Sendable, CustomStringConvertible {
+  package struct Code: Hashable, Sendable, CustomStringConvertible {
+    package let description: String
+    private init(_ description: String) { self.description = description }
+
+    /// The configuration switches the recorder off.
+    package static let off = Code("trace_off")
+    /// The recorder's file cannot be read.
+    package static let unreadable = Code("trace_unreadable")
+    /// Too many explanations are being made at the same time.
+    package static let busy = Code("trace_busy")
+  }
+
+  package var code: Code
+  package var message: String
+
+  package init(_ code: Code, _ message: String) { (self.code, self.message) = (code, message) }
+
+  package var description: String { "\(code): \(message)" }
+}

@@ -1,0 +1,140 @@
+package import RelayCore
+import Synchronization
+
+/// Entries as they are made, for one operator who follows them. An operator who reads too slowly
+/// misses entries and is told how many; the relay never waits.
+package final class TraceTail: Sendable {
+  /// Entries that wait for the operator at most.
+  package static let waitingMax = 10_000
+
+  /// What the operator gets next.
+  package struct Part: Hashable, Sendable {
+    package var entries: [TraceEntry] = []
+    /// Entries that were left out after these, because too many waited.
+    package var missed = 0
+  }
+
+  private struct State {
+    var part = Part()
+    var waiter: CheckedContinuation<Part?, Never>?
+    var isEnded = false
+  }
+
+  private let state = Mutex(State())
+
+  init() {}
+
+  /// Called by the loop.
+  func add(_ entries: [TraceEntry]) {
+    let waiting = state.withLock { state -> (CheckedContinuation<Part?, Never>, Part)? in
+      if state.isEnded { return nil }
+      let count = state.part.entries.count + entries.count
+      if state.part.missed > 0 || count > Self.waitingMax {
+        state.part.missed += entries.count
+        return nil
+      }
+      state.part.entries += entries
+      guard let waiter = state.waiter.take() else { return nil }
+      defer { state.part = Part() }
+      return (waiter, state.part)
+    }
+    waiting?.0.resume(returning: waiting?.1)
+  }
+
+  /// The next entries, as soon as there are any; `nil` once the tail has ended. One call at a time.
+  package func next() async -> Part? {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { (waiter: CheckedContinuation<Part?, Never>) in
+        let answer = state.withLock { state -> Part?? in
+          if state.part != Part() {
+            defer { state.part = Part() }
+            return .some(state.part)
+          }
+          if state.isEnded { return .some(nil) }
+          state.waiter = waiter
+          return nil
+        }
+        if let answer { waiter.resume(returning: answer) }
+      }
+    } onCancel: {
+      end()
+    }
+  }
+
+  /// Gives an empty part to a waiting `next`, so that its caller can look at its connection.
+  package func poke() {
+    let waiter = state.withLock { $0.waiter.take() }
+    waiter?.resume(returning: Part())
+  }
+
+  /// Ends the tail: what waits is still given, and then `nil`.
+  package func end() {
+    let waiter = state.withLock { state in
+      state.isEnded = true
+      return state.waiter.take()
+    }
+    waiter?.resume(returning: nil)
+  }
+}
+
+/// Hands the entries of each turn to the flight recorder and to the operators who follow them.
+package final class TraceFeed: Sendable {
+  /// Operators who may follow at the same time.
+  package static let tailsMax = 8
+
+  /// `nil` if the configuration switches the recorder off. Then nobody can follow either, because
+  /// the core makes no entries.
+  package let recorder: (any FlightRecorder)?
+  private let tails = Mutex<(open: [UInt64: TraceTail], last: UInt64, isEnded: Bool)>(
+    ([:], 0, false))
+
+  package init(recorder: (any FlightRecorder)?) { self.recorder = recorder }
+
+  func record(_ entries: [TraceEntry]) {
+    recorder?.record(entries)
+    let open = tails.withLock { Array($0.open.values) }
+    for tail in open { tail.add(entries) }
+  }
+
+  /// Follows the entries until `body` returns or the feed ends.
+  ///
+  /// - Throws: `TraceError` if too many operators follow already, or the recorder is off.
+  package func follow<Outcome>(
+    _ body: (TraceTail) async throws -> Outcome
+  ) async throws -> Outcome {
+    let (key, tail) = try open()
+    defer { tails.withLock { $0.open[key] = nil } }
+    return try await body(tail)
+  }
+
+  private func open() throws(TraceError) -> (UInt64, TraceTail) {
+    guard recorder != nil else {
+      throw TraceError(.off, "trace.size is 0: the relay makes no entries; set it and restart")
+    }
+    let tail = TraceTail()
+    let key = tails.withLock { tails -> UInt64? in
+      guard tails.open.count < Self.tailsMax else { return nil }
+      tails.last += 1
+      tails.open[tails.last] = tail
+      if tails.isEnded { tail.end() }
+      return tails.last
+    }
+    guard let key else {
+      throw TraceError(
+        .busy, "\(Self.tailsMax) operators follow the entries already; end one of them")
+    }
+    return (key, tail)
+  }
+
+  /// How many operators follow now.
+  package var tailCount: Int { tails.withLock { $0.open.count } }
+
+  /// The daemon stops: ends all tails.
+  package func end() {
+    let open = tails.withLock { tails in
+      tails.isEnded = true
+      return Array(tails.open.values)
+    }
+    for tail in open { tail.end() }
+  }
+}

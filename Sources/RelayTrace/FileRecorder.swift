@@ -1,0 +1,154 @@
+import Dispatch
+package import Logging
+package import RelayCore
+package import RelayEngine
+import Synchronization
+
+/// The flight recorder on a file of fixed size, which is written round and round.
+///
+/// Entries wait in memory for at most `writeWithin` and are then written on a queue of their own.
+/// The file survives the end of the process at any moment; what waited then is lost, and the next
+/// life says so. It is not forced to the disk, so a power failure may lose more.
+package final class FileRecorder: FlightRecorder, Sendable {
+  /// The file's name in the store's directory.
+  package static let fileName = "trace.ring"
+  /// Entries that may wait to be written.
+  package static let waitingMax = 32_768
+  /// Explanations that may read, or wait to read, at the same time.
+  package static let readersMax = 4
+  /// How long entries wait before they are written together.
+  static let writeWithin = DispatchTimeInterval.milliseconds(50)
+  /// How long after a failure the file is tried again.
+  private static let retryAfter = Span.seconds(5)
+
+  private struct State {
+    var waiting: [[TraceEntry]] = []
+    var waitingCount = 0
+    var isWriting = false
+    var lostBefore = 0
+    var taken: UInt64 = 0
+    var lost: UInt64 = 0
+    var trouble: String?
+    var readers = 0
+    var isClosed = false
+  }
+
+  private let state = Mutex(State())
+  private let queue = DispatchQueue(label: "zonerelay.trace")
+  private let reading = DispatchQueue(label: "zonerelay.trace-reading")
+  private let disk: RecorderDisk
+
+  /// Opens the file, or makes it. If that fails, the recorder tries again, and `health` says why.
+  ///
+  /// - Parameter bytes: the size of the file, at least one mebibyte.
+  package init(directory: String, bytes: Int, clock: any ClockReader, logger: Logger) {
+    disk = RecorderDisk(
+      path: "\(directory)/\(Self.fileName)", bytes: bytes, clock: clock, logger: logger)
+    queue.async { self.write() }
+  }
+
+  /// Removes the file of a recorder that is switched off, so that a later recorder does not mistake
+  /// its entries for a history without a gap.
+  ///
+  /// - Returns: whether there was a file.
+  package static func remove(from directory: String) -> Bool {
+    RecorderDisk.remove("\(directory)/\(fileName)")
+  }
+
+  package func record(_ entries: [TraceEntry]) {
+    let isFirst = state.withLock { state -> Bool in
+      guard !state.isClosed else { return false }
+      guard state.waitingCount + entries.count <= Self.waitingMax else {
+        state.lostBefore += entries.count
+        state.lost += UInt64(entries.count)
+        return false
+      }
+      if state.lostBefore > 0, let at = entries.first?.at {
+        state.waiting.append([TraceEntry(at: at, .lost(state.lostBefore))])
+        (state.waitingCount, state.taken) = (state.waitingCount + 1, state.taken + 1)
+        state.lostBefore = 0
+      }
+      state.waiting.append(entries)
+      state.waitingCount += entries.count
+      state.taken += UInt64(entries.count)
+      defer { state.isWriting = true }
+      return !state.isWriting
+    }
+    guard isFirst else { return }
+    queue.asyncAfter(deadline: .now() + Self.writeWithin) { self.write() }
+  }
+
+  package var place: UInt64 { state.withLock { $0.taken } }
+
+  /// How many readers read, or wait to read.
+  var readerCount: Int { state.withLock { $0.readers } }
+
+  package var health: RecorderHealth {
+    state.withLock { state in
+      var health = RecorderHealth()
+      (health.recorded, health.lost, health.trouble) = (state.taken, state.lost, state.trouble)
+      health.bytes = Int64(disk.bytes)
+      return health
+    }
+  }
+
+  /// Writes what waits. Runs on the queue.
+  private func write() {
+    let (waiting, first) = state.withLock { state -> ([[TraceEntry]], UInt64) in
+      defer { (state.waiting, state.waitingCount, state.isWriting) = ([], 0, false) }
+      return (state.waiting, state.taken - UInt64(state.waitingCount))
+    }
+    let outcome = disk.write(waiting.flatMap(\.self), from: first)
+    state.withLock { state in
+      state.trouble = outcome.trouble
+      state.lost += UInt64(outcome.lost)
+      state.lostBefore += outcome.lost
+    }
+  }
+
+  package func read(
+    through place: UInt64, _ body: @escaping @Sendable ([TraceEntry]) -> Bool
+  ) async throws(TraceError) {
+    let hasRoom = state.withLock { state -> Bool in
+      guard state.readers < Self.readersMax else { return false }
+      state.readers += 1
+      return true
+    }
+    guard hasRoom else {
+      throw TraceError(
+        .busy, "\(Self.readersMax) explanations are being made already; try again in a moment")
+    }
+    defer { state.withLock { $0.readers -= 1 } }
+    let reader = await withCheckedContinuation {
+      (waiter: CheckedContinuation<RingReader?, Never>) in
+      queue.async {
+        self.write()
+        waiter.resume(returning: self.disk.reader(through: place))
+      }
+    }
+    guard let reader else {
+      throw TraceError(.unreadable, health.trouble ?? "the trace file is not open")
+    }
+    await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
+      reading.async {
+        reader.read(body)
+        waiter.resume()
+      }
+    }
+  }
+
+  package func close() async {
+    let isFirst = state.withLock { state in
+      defer { state.isClosed = true }
+      return !state.isClosed
+    }
+    guard isFirst else { return }
+    await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
+      queue.async {
+        self.write()
+        self.disk.end(at: self.place)
+        waiter.resume()
+      }
+    }
+  }
+}

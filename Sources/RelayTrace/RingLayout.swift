@@ -1,0 +1,136 @@
+/// Where things stand in the recorder's file, and how torn parts are recognised.
+///
+/// ```
+/// head │ block │ block │ block …        blocks are written one after the other, round and round
+///        └ sequence │ frame │ frame …   a frame holds entries, and is never changed once written
+/// ```
+/// A frame's checksum covers the sequence of its block. So what an earlier round left behind, and
+/// what a crash left half written, is no frame.
+enum RingLayout {
+  static let version: UInt32 = 1
+  static let headBytes = 4_096
+  static let blockBytes = 65_536
+  static let blockHeadBytes = 32
+  static let frameHeadBytes = 32
+  /// The most bytes of one frame, its head included.
+  static let frameBytesMax = blockBytes - blockHeadBytes
+
+  static let magic: UInt64 = 0x3143_4152_5452_5a21
+  static let blockMagic: UInt64 = 0x4b4c_4254_525a_0001
+
+  /// How many blocks fit into a file of this size.
+  static func blocks(in bytes: Int) -> Int { max(0, (bytes - headBytes) / blockBytes) }
+
+  static func offset(ofBlock index: Int) -> Int { headBytes + index * blockBytes }
+
+  /// What a frame says of itself.
+  struct FrameHead: Equatable {
+    /// The number of its first entry in this life, and how many entries it holds.
+    var first: UInt64
+    var count: UInt32
+    var length: UInt32
+    /// Whether the life ended cleanly with this frame.
+    var isLast: Bool
+
+    func bytes(checksum: UInt64) -> [UInt8] {
+      var bytes: [UInt8] = []
+      bytes.append(word: UInt64(length) | (isLast ? 1 << 32 : 0))
+      bytes.append(word: first)
+      bytes.append(word: UInt64(count))
+      bytes.append(word: checksum)
+      return bytes
+    }
+
+    /// - Returns: nil if the bytes are no head.
+    init?(_ bytes: UnsafeRawBufferPointer) {
+      guard bytes.count >= frameHeadBytes else { return nil }
+      let word = bytes.word(at: 0)
+      guard word >> 33 == 0, let count = UInt32(exactly: bytes.word(at: 16)) else { return nil }
+      length = UInt32(truncatingIfNeeded: word)
+      isLast = word >> 32 == 1
+      first = bytes.word(at: 8)
+      self.count = count
+    }
+
+    init(first: UInt64, count: UInt32, length: UInt32, isLast: Bool) {
+      (self.first, self.count, self.length, self.isLast) = (first, count, length, isLast)
+    }
+
+    /// The checksum of a frame in the block with this sequence.
+    func checksum(_ payload: UnsafeRawBufferPointer, in sequence: UInt64) -> UInt64 {
+      var sum = Checksum(sequence)
+      sum.add(first)
+      sum.add(UInt64(count) << 33 | UInt64(length) << 1 | (isLast ? 1 : 0))
+      sum.add(payload)
+      return sum.value
+    }
+  }
+
+  /// A checksum against damage, not against forgery.
+  struct Checksum {
+    private(set) var value: UInt64
+
+    init(_ seed: UInt64) { value = seed ^ 0x9e37_79b9_7f4a_7c15 }
+
+    mutating func add(_ word: UInt64) {
+      value = (value ^ word) &* 0xbf58_476d_1ce4_e5b9
+      value ^= value >> 29
+    }
+
+    mutating func add(_ bytes: UnsafeRawBufferPointer) {
+      var place = 0
+      while place + 8 <= bytes.count {
+        add(bytes.word(at: place))
+        place += 8
+      }
+      var rest: UInt64 = 1
+      for byte in bytes[place...] { rest = rest << 8 | UInt64(byte) }
+      add(rest)
+    }
+  }
+
+  /// The head of a file with this many blocks.
+  static func head(blocks: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(word: magic)
+    bytes.append(word: UInt64(version))
+    bytes.append(word: UInt64(blocks))
+    bytes.append(word: checksum(of: bytes))
+    return bytes
+  }
+
+  /// The head of the block that is written as the `sequence`th; the first is 1.
+  static func blockHead(_ sequence: UInt64) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(word: blockMagic)
+    bytes.append(word: sequence)
+    bytes.append(word: 0)
+    bytes.append(word: checksum(of: bytes))
+    return bytes
+  }
+
+  /// The sequence of a block; nil if the bytes are no head of a block.
+  static func sequence(of bytes: UnsafeRawBufferPointer) -> UInt64? {
+    guard bytes.count >= blockHeadBytes else { return nil }
+    let sequence = bytes.word(at: 8)
+    return bytes.starts(with: blockHead(sequence)) && sequence > 0 ? sequence : nil
+  }
+
+  private static func checksum(of bytes: [UInt8]) -> UInt64 {
+    var sum = Checksum(0)
+    bytes.withUnsafeBytes { sum.add($0) }
+    return sum.value
+  }
+}
+
+extension [UInt8] {
+  mutating func append(word: UInt64) {
+    Swift.withUnsafeBytes(of: word.littleEndian) { append(contentsOf: $0) }
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  func word(at offset: Int) -> UInt64 {
+    UInt64(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+  }
+}

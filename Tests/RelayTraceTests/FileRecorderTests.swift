@@ -1,0 +1,194 @@
+import Dispatch
+import Foundation
+import Logging
+import RelayCore
+import RelayEngine
+import Testing
+
+@testable import RelayTrace
+
+/// The recorder's file: its size, its rounds, and what damage leaves of it.
+@Suite struct FileRecorderTests {
+  private static func begin(
+    _ folder: Folder, bytes: Int = 1 << 20, clock: HandClock = HandClock()
+  ) -> FileRecorder {
+    FileRecorder(
+      directory: folder.path, bytes: bytes, clock: clock, logger: Logger(label: "trace"))
+  }
+
+  private static func changes(_ entries: [TraceEntry]) -> [UInt64] {
+    entries.compactMap {
+      if case .change(let change) = $0.event { change.notification.low } else { nil }
+    }
+  }
+
+  @Test func `the file has its size from the start, and belongs to the daemon alone`() async throws
+  {
+    let folder = try Folder()
+    let recorder = Self.begin(folder)
+    recorder.record([Sample.entry(1)])
+    _ = try await recorder.all()
+    let attributes = try FileManager.default.attributesOfItem(atPath: folder.file)
+    #expect(attributes[.posixPermissions] as? Int == 0o600)
+    let size = try #require(attributes[.size] as? Int)
+    #expect(size <= 1 << 20 && size > 900_000)
+    await recorder.close()
+    let after = try FileManager.default.attributesOfItem(atPath: folder.file)
+    #expect(after[.size] as? Int == size)
+  }
+
+  /// A megabyte holds some ten thousand entries.
+  @Test func `the newest entries are kept, and the oldest give way without a gap`() async throws {
+    let folder = try Folder()
+    let recorder = Self.begin(folder)
+    for group in 0..<100 {
+      recorder.record((0..<1_000).map { Sample.entry(UInt64(group * 1_000 + $0)) })
+      // A read writes what waits, so that nothing is dropped.
+      if group.isMultiple(of: 10) { _ = try await recorder.all(through: 0) }
+    }
+    let all = try await recorder.all()
+    let numbers = Self.changes(all)
+    #expect(numbers.last == 99_999 && numbers.count > 5_000 && numbers.count < 60_000)
+    #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $1 == $0 + 1 })
+    #expect(!all.contains { if case .lost = $0.event { true } else { false } })
+    await recorder.close()
+  }
+
+  @Test func `a process that was killed leaves what it had written`() async throws {
+    let folder = try Folder()
+    let first = Self.begin(folder)
+    first.record((1...100).map { Sample.entry($0) })
+    _ = try await first.all()
+    // The first recorder is never closed, as after a kill.
+    let second = Self.begin(folder)
+    second.record([Sample.entry(101)])
+    let all = try await second.all()
+    #expect(Self.changes(all) == Array(1...101))
+    #expect(all[101].event == .lost(nil) && all[102].event == .began)
+    await second.close()
+  }
+
+  @Test func `a torn frame is left out, and what came before it is kept`() async throws {
+    let folder = try Folder()
+    let first = Self.begin(folder)
+    first.record((1...10).map { Sample.entry($0) })
+    _ = try await first.all()
+    first.record((11...20).map { Sample.entry($0) })
+    _ = try await first.all()
+    await first.close()
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: folder.file))
+    // The second frame of changes holds this text.
+    let place = try #require(bytes.range(of: Data("r15".utf8)))
+    bytes[place.lowerBound + 1] = UInt8(ascii: "x")
+    try bytes.write(to: URL(fileURLWithPath: folder.file))
+    let second = Self.begin(folder)
+    let all = try await second.all()
+    #expect(Self.changes(all) == Array(1...10))
+    #expect(all.last?.event == .began && all.dropLast().last?.event == .lost(nil))
+    await second.close()
+  }
+
+  @Test func `a file of another size or a damaged one begins anew`() async throws {
+    for damage in ["size", "head", "short"] {
+      let folder = try Folder()
+      let first = Self.begin(folder)
+      first.record([Sample.entry(1)])
+      await first.close()
+      var bytes = try Data(contentsOf: URL(fileURLWithPath: folder.file))
+      if damage == "head" { bytes[3] ^= 1 }
+      if damage == "short" { bytes.removeLast(70_000) }
+      try bytes.write(to: URL(fileURLWithPath: folder.file))
+      let second = Self.begin(folder, bytes: damage == "size" ? 2 << 20 : 1 << 20)
+      second.record([Sample.entry(2)])
+      #expect(Self.changes(try await second.all()) == [2], "\(damage)")
+      #expect(second.health.trouble == nil)
+      await second.close()
+    }
+  }
+
+  @Test func `the least size works, and a recorder that is off leaves no file`() async throws {
+    for blocks in [1, 2, 15] {
+      let folder = try Folder()
+      let bytes = RingLayout.offset(ofBlock: blocks)
+      let recorder = Self.begin(folder, bytes: bytes)
+      for number in 1...2_000 { recorder.record([Sample.entry(UInt64(number))]) }
+      let numbers = Self.changes(try await recorder.all())
+      #expect(numbers.last == 2_000 && numbers.count > 100)
+      await recorder.close()
+      #expect(FileRecorder.remove(from: folder.path))
+      #expect(!FileRecorder.remove(from: folder.path))
+    }
+  }
+
+  @Test func `a directory that cannot be written is told, and tried again`() async throws {
+    let folder = try Folder()
+    let clock = HandClock()
+    try FileManager.default.createDirectory(
+      atPath: folder.file, withIntermediateDirectories: false)
+    let recorder = Self.begin(folder, clock: clock)
+    recorder.record([Sample.entry(1)])
+    await #expect(throws: TraceError.self) { try await recorder.all() }
+    #expect(recorder.health.trouble?.contains("the trace is not being written") == true)
+    #expect(recorder.health.lost == 1)
+    try FileManager.default.removeItem(atPath: folder.file)
+    clock.advance(.seconds(6))
+    recorder.record([Sample.entry(2)])
+    let all = try await recorder.all()
+    #expect(Self.changes(all) == [2] && recorder.health.trouble == nil)
+    #expect(all.contains { $0.event == .lost(1) })
+    await recorder.close()
+  }
+
+  /// Fixed limit: entries that wait to be recorded
+  @Test func `what does not fit into the queue is dropped whole, and the drop is recorded`()
+    async throws
+  {
+    for extra in [-1, 0, 1] {
+      let folder = try Folder()
+      let recorder = Self.begin(folder)
+      _ = try await recorder.all()
+      let most = FileRecorder.waitingMax + extra
+      recorder.record((0..<UInt64(most)).map { Sample.entry($0) })
+      #expect(recorder.health.lost == (extra == 1 ? UInt64(most) : 0))
+      recorder.record([])
+      _ = try await recorder.all()
+      recorder.record([Sample.entry(100_000)])
+      let all = try await recorder.all()
+      #expect(all.last?.event == Sample.entry(100_000).event)
+      #expect(all.contains { $0.event == .lost(most) } == (extra == 1))
+      await recorder.close()
+    }
+  }
+
+  /// Fixed limit: explanations at one moment
+  @Test func `readers beyond the bound are refused, and the writer goes on meanwhile`() async throws
+  {
+    let most = FileRecorder.readersMax
+    for count in [most - 1, most, most + 1] {
+      let folder = try Folder()
+      let recorder = Self.begin(folder)
+      recorder.record((0..<5_000).map { Sample.entry($0) })
+      let gate = DispatchSemaphore(value: 0)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for number in 1...min(count, most) {
+          group.addTask {
+            try await recorder.read(through: recorder.place) { _ in
+              gate.wait()
+              gate.signal()
+              return false
+            }
+          }
+          while recorder.readerCount < number { await Task.yield() }
+        }
+        recorder.record([Sample.entry(9_999)])
+        if count > most {
+          await #expect(throws: TraceError.self) { try await recorder.all() }
+        }
+        gate.signal()
+        try await group.waitForAll()
+      }
+      #expect(Self.changes(try await recorder.all()).last == 9_999)
+      await recorder.close()
+    }
+  }
+}

@@ -1,0 +1,169 @@
+import Foundation
+import Logging
+import RelayCore
+import RelayEngine
+import RelayTrace
+import Synchronization
+
+/// Sample entries, and what a recorder gives back.
+enum Sample {
+  static let scope = Scope(container: "iCloud.com.example.notes", environment: .development)
+  static let owner = UserID("_abc")
+  static let zone = ZoneID(name: "ReadingList", owner: owner)
+  static let start = Instant(milliseconds: 1_700_000_000_000)
+  static let user = Users.Key(scope: scope, user: owner)
+  static let device = DeviceKey(
+    scope: scope, user: owner, client: ClientID(Identifier(high: 7, low: 9)))
+
+  static func nid(_ number: UInt64) -> Identifier { Identifier(high: 1, low: number) }
+
+  static func entry(_ number: UInt64, _ event: TraceEvent? = nil) -> TraceEntry {
+    let at = start + Span(milliseconds: Int64(number))
+    return TraceEntry(at: at, event ?? .change(change(number, .created)))
+  }
+
+  static func change(_ number: UInt64, _ verb: RecordChange.Verb) -> TracedChange {
+    change(number, .record(name: "r\(number)", type: "Article", verb))
+  }
+
+  static func change(_ number: UInt64, _ kind: TracedChange.Kind) -> TracedChange {
+    TracedChange(
+      notification: nid(number), scope: scope, database: .private, zone: zone, kind: kind,
+      author: Change.Author(user: owner, client: device.client),
+      place: FactPlace(partition: PartitionID(3), ordinal: Ordinal(number + 1)),
+      isSuperseded: number.isMultiple(of: 2))
+  }
+
+  /// An event of every kind.
+  static var events: [TraceEvent] {
+    changes + devices + users + [
+      .began, .lost(nil), .lost(3),
+      .route(route, .stopped("InvalidProviderToken")), .route(route, .resumed),
+      .route(route, .withdrawn), .route(route, .renewed),
+      .route(route, .quarantine(until: start)), .route(route, .quarantine(until: nil)),
+    ]
+  }
+
+  static let route = RouteKey(scope: scope, transport: .apns, topic: "com.example.notes")
+  static let other = ZoneID(name: "History", owner: UserID("_x"))
+
+  private static var changes: [TraceEvent] {
+    let place = FactPlace(partition: PartitionID(5), ordinal: Ordinal(9))
+    let steps: [TracedMove.Step] = [
+      .forwarded([PartitionID(1), PartitionID(63)]), .reached, .spreading, .spread,
+    ]
+    let kinds: [TracedChange.Kind] = [
+      .record(name: "A", type: "T", .created), .record(name: "A", type: "T", .updated),
+      .record(name: "A", type: "T", .deleted), .zone(.created), .zone(.deleted), .zone(.purged),
+      .zone(.reset), .granted(owner), .revoked(owner),
+    ]
+    let match = TracedMatch(
+      notification: nid(4), user: user, subscription: SubscriptionID("reading"),
+      database: .shared, zone: other, position: Position(bits: 77), zonePosition: .zero,
+      devices: outcomes.map { TracedMatch.Device(client: device.client, $0) })
+    return kinds.map { .change(change(1, $0)) }
+      + steps.map {
+        .moved(TracedMove(notification: nid(2), scope: scope, place: place, $0))
+      } + [.matched(match)]
+  }
+
+  private static var outcomes: [TracedMatch.Outcome] {
+    [
+      .own, .retired, .pends(.query, gathers: start, instead: nil),
+      .pends(.many, gathers: nil, instead: .replaces(nid(4))),
+      .pends(.alert(nid(9)), gathers: nil, instead: .crowdsOut(nid(5))),
+      .pends(.zone(zone, .private), gathers: nil, instead: nil),
+    ]
+  }
+
+  private static var devices: [TraceEvent] {
+    let wake = TracedWake(
+      number: 17, transport: .apns, topic: "com.example.notes", isAlert: true, runsApp: true,
+      shows: nid(4), names: [.zone(zone, .private), .query], tries: 2, cause: .ladder)
+    let verdicts: [Verdict] = [
+      .delivered, .deliveredElsewhere, .later(after: .seconds(3), .pace, reason),
+      .later(after: nil, .quarantine, reason), .gone(at: start, reason), .gone(at: nil, reason),
+      .rejected(reason), .tooLarge(reason),
+    ]
+    let receipts: [TracedReceipt] = [
+      .acknowledged(.notifications(Position(bits: 8), .token)),
+      .acknowledged(.zone(other, .shared, Position(bits: 9), .page)),
+      .acknowledged(.listed([zone, other], .private)), .acknowledged(.wake(4)),
+      .connected(after: 5), .marked([nid(1), nid(2)]),
+    ]
+    let events: [DeviceEvent] =
+      [
+        .registered(.fcm, topic: "project", Ordinal(4), isNew: true), .unregistered(Ordinal(5)),
+        .retired("Unregistered"), .waits(.slot, until: start), .waitsForConnection, .wake(wake),
+        .withdrawn(.zone(zone, .private)),
+        .withdrawn(.subscription(SubscriptionID("s"), .public)), .hushed(nid(3), .many),
+      ]
+      + verdicts.map { .ended(TracedVerdict(wake: 4, $0, rests: start, dropsAlert: true)) }
+      + receipts.map { .receipt($0) }
+    return events.map { .device(device, $0) }
+  }
+
+  private static let reason = Verdict.Reason("TooManyRequests")
+
+  private static var users: [TraceEvent] {
+    let rules: [SubscriptionOutline.Rule] = [
+      .query(recordType: "Article", zone: zone, .create, hasFilters: true),
+      .query(recordType: "Article", zone: nil, .all, hasFilters: false),
+      .zone(other, recordType: "T"), .zone(other, recordType: nil), .database(recordType: nil),
+    ]
+    let outlines = rules.map {
+      SubscriptionOutline(id: SubscriptionID("s"), database: .private, since: Ordinal(3), rule: $0)
+    }
+    return outlines.map { .user(user, .subscribed($0, before: nil, Ordinal(4))) }
+      + [
+        .user(user, .subscribed(outlines[0], before: outlines[1], Ordinal(4))),
+        .user(user, .unsubscribed(outlines[2], Ordinal(5))),
+        .user(user, .joined(other, Ordinal(6))),
+        .user(user, .left(other, Ordinal(7))),
+      ]
+  }
+}
+
+extension FlightRecorder {
+  /// Everything that the recorder gives.
+  func all(through place: UInt64? = nil) async throws -> [TraceEntry] {
+    let box = EntryBox()
+    try await read(through: place ?? self.place) { part in
+      box.add(part)
+      return true
+    }
+    return box.all
+  }
+}
+
+/// Collects what a recorder gives on its own thread.
+final class EntryBox: Sendable {
+  private let entries = Mutex<[TraceEntry]>([])
+  func add(_ part: [TraceEntry]) { entries.withLock { $0 += part } }
+  var all: [TraceEntry] { entries.withLock { $0 } }
+}
+
+/// A clock that tests set.
+final class HandClock: ClockReader, Sendable {
+  private let now = Mutex(Sample.start)
+  func wall() -> Instant { now.withLock { $0 } }
+  func boot() -> Instant { now.withLock { $0 } }
+  func advance(_ span: Span) { now.withLock { $0 = $0 + span } }
+}
+
+/// A directory of its own, which is removed at the end.
+final class Folder: Sendable {
+  let path: String
+
+  init() throws {
+    path = NSTemporaryDirectory() + "zonerelay-trace-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit {
+    // A directory that is left in the temporary files harms nothing.
+    try? FileManager.default.removeItem(atPath: path)
+  }
+
+  var file: String { "\(path)/\(FileRecorder.fileName)" }
+}
