@@ -1,4 +1,4 @@
-/// The promises of the design, with their numbers.
+/// The promises of the design with their numbers, and what else the checkers check.
 package enum Invariant: String, CaseIterable, Sendable {
   case nothingAcknowledgedIsLost = "P1"
   case catchUpIsWhole = "P2"
@@ -12,6 +12,8 @@ package enum Invariant: String, CaseIterable, Sendable {
   case noTokenIsForged = "P10"
   case everythingIsBounded = "P11"
   case theLedgerBalances = "P12"
+  /// Not a promise of the design: what an explanation says is true, or it says that it is unknown.
+  case explanationsAreTrue = "explain"
 }
 
 /// A promise that was broken.

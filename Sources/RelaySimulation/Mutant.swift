@@ -33,6 +33,8 @@ package enum Mutant: String, CaseIterable, Sendable {
   case triesForEver
   /// A start trusts the wall clock.
   case believesClocks
+  /// The flight recorder loses entries, and does not say so.
+  case losesEntries
 
   /// The promise that this bug breaks.
   package var promise: Invariant {
@@ -49,6 +51,7 @@ package enum Mutant: String, CaseIterable, Sendable {
     case .trustsTokens: .noTokenIsForged
     case .neverRefuses, .commitsEverything: .everythingIsBounded
     case .countsTwice: .theLedgerBalances
+    case .losesEntries: .explanationsAreTrue
     }
   }
 

@@ -9,7 +9,7 @@ extension Plan {
     (journalTailMax, entriesUncutMax) = (settings.journalTailMax, settings.entriesUncutMax)
     answerWithin = settings.answerWithin
     limits.forwardedMessages = Limits().forwardedMessages
-    (batches, largeRecords, crowd, wrongClocks) = (0, 0, 0, 0)
+    (batches, large.records, crowd, wrongClocks) = (0, 0, 0, 0)
     commitBytes = .max
   }
 
@@ -32,8 +32,8 @@ extension Plan {
     batches = draw.pick([0, 200, 600])
     batchMax = draw.pick([2, 10, 60])
     if draw.below(40) == 0 { batchMax = 2_000 }
-    largeRecords = draw.pick([0, 100, 500])
-    largestValue = draw.pick([2_000, 40_000, 1 << 20])
+    large.records = draw.pick([0, 100, 500])
+    large.bytesMax = draw.pick([2_000, 40_000, 1 << 20])
     commitBytes = draw.pick([.max, 30_000, 8_000])
     crowd = draw.pick([0, 0, 20])
     if draw.below(20) == 0 { crowd = 300 }

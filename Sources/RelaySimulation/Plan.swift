@@ -30,10 +30,7 @@ struct Plan: Sendable {
   /// request has at most.
   var batches = 0
   var batchMax = 1
-  /// How many of a thousand records have a large value, and how many bytes such a value has at
-  /// most.
-  var largeRecords = 0
-  var largestValue = 1
+  var large = LargeValues()
   /// How many users without a phone subscribe to public records.
   var crowd = 0
   /// How many of a thousand starts of the daemon have a wall clock that is far off.
@@ -86,6 +83,21 @@ struct Plan: Sendable {
   var readMarks = 0
   /// The fetches a second that producers declare.
   var fetchCapacity = 0
+  var explaining = Explaining()
+
+  /// How many of a thousand records have a large value, and how many bytes such a value has at
+  /// most.
+  struct LargeValues: Sendable {
+    var records = 0
+    var bytesMax = 1
+  }
+
+  /// After how many of a thousand steps a change is explained; and how many of a thousand groups of
+  /// entries the flight recorder loses.
+  struct Explaining: Sendable {
+    var steps = 0
+    var lost = 0
+  }
 
   init(seed: UInt64) {
     var draw = SeededRandom(seed: seed ^ 0x5151)
@@ -110,6 +122,16 @@ struct Plan: Sendable {
     chooseSmearing(seed)
     chooseSilence(seed)
     chooseLoads(seed)
+    chooseExplaining(seed)
+  }
+
+  /// Chooses the explanations with a random generator of its own, so that the seed's other choices
+  /// stay the same. Most worlds have none, because they cost time.
+  private mutating func chooseExplaining(_ seed: UInt64) {
+    var draw = SeededRandom(seed: seed ^ 0x7272)
+    guard draw.below(4) == 0 else { return }
+    explaining.steps = draw.from(5...50)
+    explaining.lost = draw.below(4) == 0 ? draw.from(1...50) : 0
   }
 
   /// Chooses the smearing with a random generator of its own. The threshold and the rates are low,
@@ -241,6 +263,7 @@ struct Plan: Sendable {
     (settings.journalTailMax, settings.entriesUncutMax) = (journalTailMax, entriesUncutMax)
     settings.answerWithin = answerWithin
     settings.inboxMax = inboxMax
+    settings.isTraced = explaining.steps > 0
     if inboxMax == 6 { settings.inboxBytesMax = 2_000 }
     // A world without trims ends before anything is old enough to remove.
     let kept = trims > 0 ? Span.seconds(20) : .days(3_650)
@@ -266,7 +289,7 @@ struct Plan: Sendable {
 
   /// Sets the conditions under which the checkers can find a planted bug.
   mutating func ripen(for mutant: Mutant) {
-    (numbered, courierVisits, courierOnly) = (0, 0, 0)
+    (numbered, courierVisits, courierOnly, explaining.steps) = (0, 0, 0, 0)
     dropLoads()
     switch mutant {
     case .answersEarly: (crash, commitUnknown) = (10, 200)
@@ -282,10 +305,11 @@ struct Plan: Sendable {
       (batches, changes, unkind) = (500, 120, .seconds(10))
       work.commit = WorkBounds.Commit(facts: 2, bytes: 600)
     case .triesForEver:
-      (largeRecords, largestValue, commitBytes) = (500, 40_000, 8_000)
+      (large, commitBytes) = (LargeValues(records: 500, bytesMax: 40_000), 8_000)
       (changes, clientActs, unkind) = (10, 10, .seconds(10))
       policy.background.per = .minutes(1)
     case .believesClocks: (wrongClocks, crash, changes) = (1_000, 10, 120)
+    case .losesEntries: (explaining.steps, changes) = (200, 120)
     default: break
     }
   }

@@ -10,10 +10,14 @@ package enum Simulation {
     package var counts = SimulationCounts()
     /// The branches that the coordinator reached in any life.
     var reached = Branches()
+    package var explained = ExplanationCounts()
     package var broken: (promise: Invariant, step: Int, text: String)?
 
     init(seed: UInt64) { self.seed = seed }
   }
+
+  /// Whether this seed's world checks explanations. Most worlds do not, because it costs time.
+  package static func explains(seed: UInt64) -> Bool { Plan(seed: seed).explaining.steps > 0 }
 
   /// Runs one seed's history, from an empty store until the relay is at rest.
   ///

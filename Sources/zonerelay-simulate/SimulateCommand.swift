@@ -22,7 +22,8 @@ struct SimulateCommand {
       --seed N      one seed only; with --verbose every event is told
       --plant BUG   puts one bug into the simulated shell, store or world: exits 0 when the
                     checkers catch it. P1 to P12 take the first one that breaks this promise;
-                    others by name: tearsRequests, commitsEverything, triesForEver, believesClocks
+                    others by name: tearsRequests, commitsEverything, triesForEver, believesClocks,
+                    losesEntries
       --jobs N      how many seasons run at a time (default: one a core)
       --traffic T   reports one kind of traffic: steady, bursts, night, hot-zone, flapping or
                     dead-tokens (default: all)
@@ -57,11 +58,13 @@ struct SimulateCommand {
     var steps = 0
     var counts = SimulationCounts()
     var coverage = Coverage()
+    var explained = ExplanationCounts()
     for seed in options.range {
       let outcome = Simulation.run(seed: seed, tell: options.isVerbose ? { print($0) } : nil)
       steps += outcome.steps
       counts = counts + outcome.counts
       coverage.add(outcome)
+      explained = explained + outcome.explained
       guard let found = outcome.broken else { continue }
       broken += 1
       print("\(found.promise.rawValue) broken: seed \(seed), step \(found.step): \(found.text)")
@@ -72,7 +75,7 @@ struct SimulateCommand {
       }
     }
     print(counts.line)
-    if options.count > 1 { for line in coverage.lines { print(line) } }
+    if options.count > 1 { for line in coverage.lines + explained.lines { print(line) } }
     print("\(options.count) seeds, \(steps) steps, \(broken) broken")
     return broken == 0
   }

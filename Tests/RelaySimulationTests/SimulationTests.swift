@@ -44,6 +44,22 @@ import Testing
     Issue.record("\(mutant) was not caught")
   }
 
+  /// A random change is explained for a random device, and compared with what the world saw without
+  /// the relay's entries. `zonerelay-simulate` counts the reasons over thousands of seeds.
+  @Test func `a thousand explanations are what the worlds saw`() {
+    var explained = ExplanationCounts()
+    for seed in UInt64(30_000)..<31_000 where Simulation.explains(seed: seed) {
+      let outcome = Simulation.run(seed: seed)
+      if let broken = outcome.broken {
+        Issue.record("\(broken.promise.rawValue) broken by seed \(seed): \(broken.text)")
+      }
+      explained = explained + outcome.explained
+      if explained.compared >= 1_000 { break }
+    }
+    #expect(explained.compared >= 1_000 && explained.exact > 500)
+    #expect(explained.missing.count < 10, "\(explained.missing)")
+  }
+
   private func check(_ seed: UInt64) {
     guard let broken = Simulation.run(seed: seed).broken else { return }
     Issue.record("\(broken.promise.rawValue) broken by seed \(seed): \(broken.text)")

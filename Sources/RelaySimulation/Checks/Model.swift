@@ -53,6 +53,8 @@ struct Model {
   private(set) var numbers: [ZoneID: Numbers] = [:]
   /// How many late changes had no effect, because a change with a higher number came before.
   private(set) var settled = 0
+  /// The change that the last fact brought to its partition; `nil` if it brought none.
+  private(set) var arrival: SeenChange?
   private var heard: [PartitionID: [Hearing: Position]] = [:]
 
   init(scope: Scope, limits: Limits) {
@@ -63,6 +65,7 @@ struct Model {
   /// - Parameter isFanningOut: true if slices of an earlier change are still to come in this
   ///   partition.
   mutating func apply(_ row: JournalEntry, isFanningOut: Bool) {
+    arrival = nil
     switch row.fact {
     case .change(let change): take(change, row, isFanningOut)
     case .modify(let request): modify(request, row, isFanningOut)
@@ -71,7 +74,10 @@ struct Model {
       let last = heard[row.partition]?[hearing]
       if let last, forwarded.serial <= last { return }
       heard[row.partition, default: [:]][hearing] = forwarded.serial
-      if case .change(let change, _) = forwarded.message { hear(change, row, isFanningOut) }
+      if case .change(let change, let position) = forwarded.message {
+        arrival = SeenChange(change, row, zonePosition: position, self)
+        hear(change, row, isFanningOut)
+      }
     case .markRead(let request): markRead(request)
     case .register, .unregister, .slice, .expireTokens, .lostHistory, .setBadge, .tick, .forget:
       break
@@ -87,8 +93,10 @@ struct Model {
   private mutating func take(_ change: Change, _ row: JournalEntry, _ isFanningOut: Bool) {
     guard fingerprints.insert(change.fingerprint).inserted else { return }
     authors[change.notification] = change.author
+    arrival = SeenChange(change, row, zonePosition: Position(row.ordinal), self)
     guard numbers[change.zone, default: Numbers()].hear(change) else {
       settled += 1
+      arrival?.isSuperseded = true
       return
     }
     let position = Position(row.ordinal)
@@ -202,6 +210,7 @@ struct Model {
   ) {
     for held in subscriptions[user] ?? [] where held.subscription.database == database {
       guard held.ordinal < row.ordinal, held.subscription.fires(for: change) else { continue }
+      arrival?.fire(held.subscription, of: user, database)
       var record: String?
       var isPresent = change.isPresent
       if case .record(let what) = change.event, case .query = held.subscription.rule {

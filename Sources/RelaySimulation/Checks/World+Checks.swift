@@ -98,10 +98,10 @@ extension World {
     let rule = intent == .alert ? plan.policy.alert : background
     let from = now - rule.per
     let times = (observer.attempts[key] ?? []).filter { $0.intent == intent && $0.at > from }
-    let crashes = observer.crashes.count { $0 > from }
+    let crashes = faults.crashes.count { $0 > from }
     // A start with a wrong clock omits the time since the last fold. Once the clock is right, the
     // relay's time catches up, and attempts made meanwhile look older than they are.
-    let hasCaughtUp = observer.corrections.contains { $0 > from }
+    let hasCaughtUp = faults.corrections.contains { $0 > from }
     if times.count > rule.max + crashes + (hasCaughtUp ? rule.max : 0) {
       throw InvariantViolation(
         .theBudgetHolds,

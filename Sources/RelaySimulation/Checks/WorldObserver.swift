@@ -60,13 +60,14 @@ struct WorldObserver {
   /// For each address, the device that holds it by an answered registration which no other
   /// registration has followed.
   private(set) var owners: [Address: DeviceKey] = [:]
-  var crashes: [Instant] = []
-  /// The times at which the relay's time caught up with the clock.
-  var corrections: [Instant] = []
   /// The ledgers as last printed in a trace.
   var ledgers: [PartitionID: Ledger] = [:]
   /// Set when a trim has removed old rows from the store.
   var hasTrimmed = false
+  /// What the check of explanations knows.
+  var witness: Witness
+
+  init(witness: Witness) { self.witness = witness }
 
   func isRevoked(_ user: UserID, _ feed: FeedKey) -> Bool {
     guard case .zone(let zone) = feed.kind else { return false }
@@ -180,12 +181,14 @@ struct WorldObserver {
 
   mutating func began(_ attempt: PushAttempt, at now: Instant) {
     inFlight[attempt.device] = attempt.id
+    witness.pushed(attempt, at: now)
     renewed.remove(attempt.device)
     guard attempt.route.transport != .courier else { return }
     attempts[attempt.device, default: []].append((now, attempt.intent))
   }
 
   mutating func ended(_ attempt: PushAttempt, _ verdict: Verdict) {
+    witness.ended(attempt, verdict)
     // Only the attempt in flight belongs to the present registration: an older attempt was made for
     // a registration that has ended.
     let isCurrent = inFlight[attempt.device] == attempt.id
@@ -256,6 +259,7 @@ struct WorldObserver {
   /// Records that the device has handled this wake and everything that the wake named, even if the
   /// device missed earlier wakes.
   mutating func acknowledged(wake: UInt32, by key: DeviceKey) {
+    witness.willBeKnown(.acknowledged(wake), of: key)
     acknowledging.insert(key)
     guard var told = told[key], let beside = told.beside.removeValue(forKey: wake) else { return }
     told.tell(beside.text, beside.ordinal)
@@ -263,6 +267,7 @@ struct WorldObserver {
   }
 
   mutating func acknowledged(_ position: Position, by key: DeviceKey) {
+    witness.willBeKnown(.read(position), of: key)
     acknowledging.insert(key)
     let before = told[key]?.notifications ?? .zero
     told[key, default: Told()].notifications = max(before, position)

@@ -45,6 +45,9 @@ struct SimulatedStore {
   /// Keeps entries for explanations.
   mutating func record(_ entries: [TraceEntry]) { trace.add(entries) }
 
+  /// Begins a life in the flight recorder's file.
+  mutating func begin(at now: Instant, isWhole: Bool) { trace.begin(at: now, isWhole: isWhole) }
+
   /// - Returns: how many rows were removed.
   mutating func trim(tombstones: Instant, notifications: Instant) -> Int {
     world.trim(

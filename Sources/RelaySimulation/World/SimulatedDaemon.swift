@@ -126,6 +126,10 @@ final class SimulatedDaemon {
     add(.stop)
   }
 
+  func standing(of device: DeviceKey, zones: [ZoneID]) -> Standing {
+    coordinator.standing(of: device, zones: zones)
+  }
+
   func lastCut(at moment: Coordinator.Moment) -> Cut? { coordinator.lastCut(at: moment) }
 
   var reached: Branches { coordinator.reached }

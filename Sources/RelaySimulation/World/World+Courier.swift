@@ -43,6 +43,7 @@ extension World {
     guard let line = clients[index].line else { return }
     clients[index].line = nil
     guard line.life == life else { return }
+    if isExpectedBack { observer.witness.left(line.key, at: now) }
     daemon?.add(.left(line.key, line.connection, isExpectedBack: isExpectedBack))
   }
 

@@ -27,8 +27,8 @@ extension World {
 
   /// A large value that no subscription needs.
   func largeValue() -> [Field] {
-    guard producers.loadDraw.permille(plan.largeRecords) else { return [] }
-    let count = producers.loadDraw.below(plan.largestValue)
+    guard producers.loadDraw.permille(plan.large.records) else { return [] }
+    let count = producers.loadDraw.below(plan.large.bytesMax)
     return [Field(name: "v", value: .string(String(repeating: "v", count: count)))]
   }
 
@@ -56,7 +56,7 @@ extension World {
   func setClock() {
     guard faults.wallAhead != .zero else { return }
     faults.wallAhead = .zero
-    observer.corrections.append(now)
+    faults.corrections.append(now)
   }
 
   /// Draws a wall clock that is far off for some starts of the daemon. The clock is corrected

@@ -91,6 +91,7 @@ extension World {
       if case .database(_, let database) = feed.kind {
         let zones = page.entries.compactMap(\.zone)
         daemon?.add(.acknowledged(.listed(zones, database), clients[index].key))
+        observer.witness.willBeKnown(.listed(zones, database), of: clients[index].key)
       }
       if page.hasMore { soon(200, .fetch(client: index, feed)) }
     }
@@ -127,6 +128,7 @@ extension World {
     case .zone(let zone):
       let database = World.database(of: zone, for: clients[index].user)
       daemon?.add(.acknowledged(.zone(zone, database, position), key))
+      observer.witness.willBeKnown(.readZone(zone, database, position), of: key)
       let ref = PushText.ZoneRef(zone: zone, database: database)
       // An owner and the zone have the same home, so the position is valid in that partition. A
       // participant's partition has other ordinals.

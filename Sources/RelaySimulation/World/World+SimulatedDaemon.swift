@@ -7,6 +7,9 @@ struct FaultState {
   /// How far the wall clock is ahead of the world's time.
   var wallAhead = Span.zero
   var backup: (store: SimulatedStore, at: Instant)?
+  var crashes: [Instant] = []
+  /// The times at which the relay's time caught up with the clock.
+  var corrections: [Instant] = []
 }
 
 /// Every fact that became durable.
@@ -37,6 +40,7 @@ extension World {
     store.claim(era: draw.next() | 1)
     var settings = plan.settings
     if mutant == .commitsEverything { settings.work.commit = WorkBounds.Commit() }
+    if plan.explaining.steps > 0 { store.begin(at: now, isWhole: true) }
     let daemon = SimulatedDaemon(
       store: store, settings: settings, routes: World.routes, at: moment,
       forgetsTime: mutant == .believesClocks, isUnbounded: mutant == .neverRefuses)
@@ -58,9 +62,10 @@ extension World {
     for place in durable.unstepped.values.sorted() {
       count(durable.facts[place], isFanningOut: true)
     }
+    observer.witness.crashed()
     durable.unstepped = [:]
     tell?("  \(why)")
-    observer.crashes.append(now)
+    faults.crashes.append(now)
     outcome.counts[.crashes] += 1
     for index in clients.indices {
       for key in Array(clients[index].follows.keys) {
@@ -84,6 +89,7 @@ extension World {
     model = Model(scope: World.scope, limits: plan.limits)
     for row in durable.facts { model.apply(row, isFanningOut: true) }
     observer.restored()
+    observer.witness.stops()
     for index in operations.indices { operations[index].isAnswered = true }
     producers.shares = []
     for index in clients.indices {
@@ -137,8 +143,10 @@ extension World {
     }
   }
 
-  func count(_ row: JournalEntry, isFanningOut: Bool) {
+  /// - Parameter effects: what the step caused; `nil` if no life has stepped the fact yet.
+  func count(_ row: JournalEntry, isFanningOut: Bool, _ effects: [Effect]? = nil) {
     model.apply(row, isFanningOut: isFanningOut)
+    observer.witness.stepped(row, effects, isFanningOut: isFanningOut, model)
     outcome.counts.count(row.fact)
     switch row.fact {
     case .change, .slice, .forwarded, .modify: durable.lastWork = now

@@ -5,6 +5,7 @@ extension World {
   /// Runs turns until no input is left.
   func turn() throws {
     while let daemon {
+      observer.witness.turnBegins()
       // A crash ends the turn.
       guard try perform(daemon.handle(at: moment), on: daemon) else { return }
       let (actions, steps) = daemon.proceed(at: moment)
@@ -27,7 +28,7 @@ extension World {
   private func stepped(_ step: Coordinator.Step) {
     durable.unstepped[FactPlace(partition: step.entry.partition, ordinal: step.entry.ordinal)] = nil
     let row = authored(step.entry)
-    count(row, isFanningOut: step.isFanningOut)
+    count(row, isFanningOut: step.isFanningOut, step.effects)
     observer.stepped(row, step.effects)
   }
 
@@ -69,9 +70,12 @@ extension World {
     case .stopped: stopped()
     case .failed(let error, let failure): crash("\(failure) failed: \(error)")
     case .event(let event):
-      if case .clock(.believed) = event { observer.corrections.append(now) }
+      if case .clock(.believed) = event { faults.corrections.append(now) }
+      if case .circuit(let route, let reason) = event {
+        observer.witness.circuit(of: route, isStopped: reason != nil)
+      }
       tell?("  told: \(String("\(event)".prefix(160)))")
-    case .trace(let entries): store.record(entries)
+    case .trace(let entries): record(entries)
     case .feedback: break
     }
   }

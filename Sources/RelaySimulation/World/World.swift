@@ -28,7 +28,7 @@ final class World {
   var faults = FaultState()
   var durable = DurableFacts()
   var model: Model
-  var observer = WorldObserver()
+  var observer: WorldObserver
   var outcome: Simulation.Outcome
   var tell: ((String) -> Void)?
 
@@ -39,6 +39,7 @@ final class World {
     plan = Plan(seed: seed)
     draw = SeededRandom(seed: seed)
     courier = CourierState(draw: SeededRandom(seed: seed ^ 0x6363))
+    observer = WorldObserver(witness: Witness(seed: seed, plan))
     if let mutant { plan.ripen(for: mutant) }
     store = SimulatedStore(limits: plan.limits, mutant: mutant)
     model = Model(scope: Self.scope, limits: plan.limits)
@@ -108,6 +109,7 @@ final class World {
       try handle(event)
       try turn()
       try checkLedger()
+      try checkExplanation()
       if daemon != nil, draw.permille(plan.crash) { crash("the power went") }
     }
     try checkTheEnd()
@@ -171,7 +173,9 @@ final class World {
     case .fetch(let client, let feed): try fetch(client, feed)
     case .crash: crash("a crash")
     case .recover: try boot()
-    case .stop: daemon?.stop()
+    case .stop:
+      if daemon != nil { observer.witness.isStopping = true }
+      daemon?.stop()
     case .copy: if plan.restores > 0 { faults.backup = (store, now) }
     case .restore: restore()
     case .attack: try attack()

@@ -1,0 +1,53 @@
+import RelayCore
+
+/// How many explanations a run has checked, and which outcomes they had.
+package struct ExplanationCounts: Sendable {
+  private var outcomes: [String: Int] = [:]
+  /// Explanations for which the world knew one outcome, or a few.
+  package private(set) var exact = 0
+  package private(set) var among = 0
+  private var unclear = 0
+
+  package init() {}
+
+  package var compared: Int { exact + among }
+  /// How many explanations had this outcome: `woken`, `unknown`, or a reason's code.
+  package func count(_ outcome: String) -> Int { outcomes[outcome] ?? 0 }
+
+  mutating func told(_ outcome: String) { outcomes[outcome, default: 0] += 1 }
+  mutating func compared(isExact: Bool) { if isExact { exact += 1 } else { among += 1 } }
+  mutating func isUnclear() { unclear += 1 }
+
+  package static func + (left: ExplanationCounts, right: ExplanationCounts) -> ExplanationCounts {
+    var sum = left
+    sum.outcomes.merge(right.outcomes, uniquingKeysWith: +)
+    sum.exact += right.exact
+    sum.among += right.among
+    sum.unclear += right.unclear
+    return sum
+  }
+
+  /// For each reason that no world reaches, why. Tests of explanations reach these reasons.
+  private static let reasons: [String: String] = [
+    "no_provider": "every route of a world has a provider"
+  ]
+
+  /// Reasons that no explanation gave and that have no entry in `reasons`.
+  package var missing: [String] {
+    Explanation.Reason.codes.filter { outcomes[$0] == nil && Self.reasons[$0] == nil }
+  }
+
+  /// A printed summary: each outcome with its number, and the reasons that were not reached.
+  package var lines: [String] {
+    let counts = (["woken"] + Explanation.Reason.codes + ["unknown"])
+      .compactMap { name in outcomes[name].map { "\(name) \($0)" } }
+    var lines = [
+      "explanations: \(exact) as the world knew, \(among) among what it allowed, "
+        + "\(unclear) not compared: " + counts.joined(separator: ", ")
+    ]
+    for code in Explanation.Reason.codes where outcomes[code] == nil {
+      lines.append("not reached: \(code): \(Self.reasons[code] ?? "no reason is known")")
+    }
+    return lines
+  }
+}

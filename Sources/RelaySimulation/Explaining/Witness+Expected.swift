@@ -1,0 +1,145 @@
+import RelayCore
+
+/// The outcomes that the world allows for a pair of a change and a device.
+extension Witness {
+  /// - Returns: `nil` if the world knows too little.
+  func expected(_ notification: Identifier, for key: DeviceKey, _ now: PresentState) -> Set<String>?
+  {
+    guard let all = arrivals[notification], let first = all.first, !unclear.contains(key.user)
+    else { return nil }
+    let change = first.change
+    if first.isSuperseded { return ["no_effect"] }
+    if let other = ofOthers(change, key) { return [other] }
+    let home = PartitionID.home(of: key.user, in: key.scope)
+    let isOwners = change.database != .public && change.zone.owner == key.user
+    let here = isOwners ? first : all.last { $0.partition == home && $0.isForUsers(of: home) }
+    guard let here else { return notArrived(first, home) }
+    var allowed: Set<String> = []
+    if here.isUnclear {
+      allowed.insert("on_its_way")
+      if !isOwners { return nil }
+    }
+    if !isOwners, plan.limits.fanOuts <= 3 { allowed.insert("on_its_way") }
+    allowed.formUnion(arrived(here, key, isOwners: isOwners, now) ?? ["?"])
+    return allowed.contains("?") ? nil : allowed
+  }
+
+  private func ofOthers(_ change: Change, _ key: DeviceKey) -> String? {
+    switch change.event {
+    case .granted(let user), .revoked(let user):
+      if user != key.user { return "other_user" }
+      return user == change.zone.owner ? "no_effect" : nil
+    case .record, .zone: return nil
+    }
+  }
+
+  private func notArrived(_ first: SeenChange, _ home: PartitionID) -> Set<String>? {
+    if first.change.database == .public {
+      return ["on_its_way", "no_subscription", "unregistered"]
+    }
+    return first.partitions.contains(home) ? ["on_its_way"] : ["zone_not_visible"]
+  }
+
+  /// The outcomes of a change that came to the user's partition.
+  private func arrived(
+    _ here: SeenChange, _ key: DeviceKey, isOwners: Bool, _ now: PresentState
+  ) -> Set<String>? {
+    let change = here.change
+    if change.database != .public, !isOwners {
+      let isMember = here.members.contains(key.user)
+      switch change.event {
+      case .granted: if isMember { return ["no_effect"] }
+      case .record, .zone, .revoked: if !isMember { return ["zone_not_visible"] }
+      }
+    }
+    guard let retiring = here.devices[key] else { return ["unregistered"] }
+    guard let fired = here.fired[key.user] else {
+      return [here.covered.contains(key.user) ? "filter_not_met" : "no_subscription"]
+    }
+    if change.author == Change.Author(user: key.user, client: key.client) { return ["own_change"] }
+    switch retiring {
+    case .yes: return ["retired"]
+    case .maybe: return outcomes(fired, key, now).union(["retired"])
+    case .no: return outcomes(fired, key, now)
+    }
+  }
+
+  private func outcomes(
+    _ all: [SeenChange.Fired], _ key: DeviceKey, _ now: PresentState
+  ) -> Set<String> {
+    var allowed: Set<String> = []
+    for fired in all {
+      var delivery = SeenDelivery(fired)
+      var isAfter = false
+      for sight in sights[key] ?? [] {
+        if case .fired(let other) = sight, other.position == fired.position {
+          isAfter = true
+        } else if isAfter {
+          delivery.note(sight)
+        }
+      }
+      allowed.formUnion(delivery.outcomes)
+      if delivery.mayBeCrowdedOut { allowed.insert("crowded_out") }
+      if delivery.mayPend { allowed.formUnion(waiting(delivery, key, now)) }
+    }
+    return allowed
+  }
+
+  /// Why a notification that pends may not be told now.
+  private func waiting(
+    _ delivery: SeenDelivery, _ key: DeviceKey, _ now: PresentState
+  ) -> Set<String> {
+    var reasons: Set<String> = []
+    if now.isInFlight {
+      reasons.formUnion(delivery.isUnderWay ? ["under_way", "queued"] : ["queued", "under_way"])
+      return reasons
+    }
+    if isStopping { reasons.insert("stopping") }
+    if let last = lastMatch[key], now.at - last <= plan.policy.windowMax + now.slack {
+      reasons.insert("gathering")
+    }
+    if now.isUnfolded { reasons.insert("not_folded") }
+    if now.hasSpent || plan.policy.mode == .adaptive { reasons.insert("budget") }
+    if plan.policy.smearing.gap(capacity: plan.fetchCapacity) != nil { reasons.insert("paced") }
+    switch now.last {
+    case .gone: reasons.formUnion(["quarantined", "resting", "retired"])
+    case .later, .rejected, .tooLarge: reasons.insert("resting")
+    case .delivered, .deliveredElsewhere, nil: break
+    }
+    if let polled = polled[key], now.at - polled <= plan.policy.courierGrace + now.slack {
+      reasons.insert("between_polls")
+    }
+    if now.isCourierOnly {
+      if !now.isConnected { reasons.insert("not_connected") }
+    } else if stoppedRoutes.contains(where: { $0.topic == now.topic }) {
+      reasons.insert("route_stopped")
+    }
+    reasons.insert("queued")
+    return reasons
+  }
+
+  /// What the world knows of a device at this moment.
+  struct PresentState {
+    var at: Instant
+    var isInFlight: Bool
+    /// Whether facts or attempts of the device's partition are in no fold yet.
+    var isUnfolded: Bool
+    /// Whether the device's budgets may be used up.
+    var hasSpent: Bool
+    var last: Verdict?
+    var isCourierOnly: Bool
+    var isConnected: Bool
+    var topic: String
+    /// How far the relay's time may be from the world's.
+    var slack: Span
+  }
+}
+
+extension SeenChange {
+  /// Whether the change came to this partition for its users, and not only to its home.
+  fileprivate func isForUsers(of partition: PartitionID) -> Bool {
+    if change.database == .public { return true }
+    guard partition == change.home else { return true }
+    return partitions.contains(partition) || !members.isEmpty
+  }
+}

@@ -1,0 +1,163 @@
+import RelayCore
+
+/// What the world saw become of one notification for one device: in most cases one outcome, and
+/// several where only the relay can tell.
+struct SeenDelivery {
+  private let fired: SeenChange.Fired
+  /// Outcomes that may be so. An empty set means that the notification pends.
+  private(set) var outcomes: Set<String> = []
+  /// Whether the notification may pend, whatever `outcomes` says.
+  private(set) var mayPend = true
+  /// The push under way that tells of it, and whether it certainly does.
+  private var flight: (push: Witness.Push, isSure: Bool)?
+  /// The newest alerts of the same appearance, of which one may be shown in place of this one.
+  private var newer: Set<String> = []
+  private var hasNewerAlert = false
+  private var hasBegunAgain = false
+  /// Whether it is not told any more once the push under way has failed.
+  private var endsIfFails = false
+  /// Whether a failed attempt may have been the last one.
+  private var mayHaveEnded = false
+  private(set) var isUnderWay = false
+  /// The courier's wake that told of it, until the device has the change.
+  private var courierWake: UInt32?
+  private(set) var hasFailed: Verdict?
+
+  init(_ fired: SeenChange.Fired) { self.fired = fired }
+
+  /// Whether the outcome is certain.
+  private var isOver: Bool { !mayPend }
+
+  mutating func note(_ sight: Witness.Sight) {
+    switch sight {
+    case .fired(let other):
+      guard other.alert != nil, other.notification != fired.notification else { return }
+      if other.alert == fired.alert { newer.insert(other.notification.text) }
+      hasNewerAlert = true
+    case .pushed(let push): pushed(push)
+    case .ended(let id, let verdict): ended(id, verdict)
+    case .read(let position): if position >= fired.position { received() }
+    case .readZone(let zone, let database, let position):
+      guard fired.alert == nil, fired.record == nil, zone == fired.zone,
+        database == fired.database, position >= fired.zonePosition
+      else { return }
+      received()
+    case .acknowledged(let wake):
+      if let flight, fired.alert == nil, flight.push.wake <= wake { maybe("fetched") }
+      if let told = courierWake, told <= wake { courierWake = nil }
+    case .listed(let zones, let database):
+      if database == fired.database, zones.contains(fired.zone) { courierWake = nil }
+    case .marked(let notifications):
+      guard fired.alert != nil else { return }
+      if notifications.contains(fired.notification) {
+        received()
+      } else if notifications.contains(where: { newer.contains($0.text) }) {
+        maybe("fetched")
+      }
+    case .withdrawn(let withdrawal): if means(withdrawal) { ends("withdrawn") }
+    // The relay alone knows whether the address was taken from this registration.
+    case .retired: maybe("retired")
+    case .unregistered: ends("unregistered")
+    case .began: began()
+    }
+  }
+
+  /// How certainly a push tells of the notification; `nil` if it does not.
+  private func isTold(by push: Witness.Push) -> Bool? {
+    let text = push.text
+    let zone = PushText.ZoneRef(zone: fired.zone, database: fired.database)
+    let isNamed = fired.record == nil ? text.zones.contains(zone) : text.hasQuery
+    guard let alert = fired.alert else {
+      guard text.isContentAvailable || push.alert == nil, !(push.isOverCourier && push.alert != nil)
+      else { return nil }
+      // What an alert that runs no app has named is named again, and a subject that is in no fold
+      // yet is not told, although its name may stand there. Only the relay knows.
+      return isNamed || text.isMore ? false : nil
+    }
+    let shown = text.notification ?? ""
+    guard push.alert != nil else {
+      // An alert that does not fit into a push is told in the background.
+      return shown == fired.notification.text || isNamed || text.isMore ? false : nil
+    }
+    guard push.alert == alert else { return nil }
+    return shown == fired.notification.text || newer.contains(shown) ? true : nil
+  }
+
+  private mutating func pushed(_ push: Witness.Push) {
+    guard let isSure = isTold(by: push) else { return }
+    if isOver, courierWake == nil || push.isOverCourier { return }
+    flight = (push, isSure)
+    isUnderWay = true
+  }
+
+  private mutating func ended(_ id: PushAttempt.ID, _ verdict: Verdict) {
+    if case .gone = verdict { maybe("retired") }
+    guard let flight, flight.push.id == id else { return }
+    isUnderWay = false
+    if case .gone = verdict {
+      // The relay holds the report for a while before it decides.
+      outcomes.formUnion(["retired", "under_way"])
+      return
+    }
+    self.flight = nil
+    switch verdict {
+    case .delivered, .deliveredElsewhere:
+      let outcome =
+        flight.push.isOverCourier
+        ? "told_by_courier"
+        : flight.push.alert != nil && fired.alert == nil
+          ? "already_told" : "woken \(flight.push.wake)"
+      // Of what one life told and the next one told again, either is true.
+      if flight.isSure, !hasBegunAgain, !mayHaveEnded { outcomes = [] }
+      outcomes.insert(outcome)
+      if flight.isSure { mayPend = false }
+      if flight.push.isOverCourier, fired.alert == nil { courierWake = flight.push.wake }
+    case .rejected, .tooLarge:
+      hasFailed = verdict
+      if endsIfFails { mayPend = false }
+      mayHaveEnded = fired.alert != nil
+      if mayHaveEnded { outcomes.formUnion(["rejected", "crowded_out"]) }
+    case .gone: break
+    case .later:
+      hasFailed = verdict
+      if endsIfFails { mayPend = false }
+      if fired.alert != nil, hasNewerAlert {
+        mayHaveEnded = true
+        outcomes.insert("crowded_out")
+      }
+    }
+  }
+
+  /// The device has the change, whatever becomes of the push under way.
+  private mutating func received() {
+    courierWake = nil
+    guard !isOver else { return }
+    ends("fetched")
+  }
+
+  private mutating func maybe(_ outcome: String) { if !isOver { outcomes.insert(outcome) } }
+
+  private mutating func ends(_ outcome: String) {
+    guard !isOver else { return }
+    outcomes.insert(outcome)
+    // A push under way may still tell.
+    if flight == nil { mayPend = false } else { endsIfFails = true }
+  }
+
+  private func means(_ withdrawal: Withdrawal) -> Bool {
+    switch withdrawal {
+    case .subscription(let id, let database):
+      id == fired.subscription && database == fired.database
+    case .zone(let zone, let database): zone == fired.zone && database == fired.database
+    }
+  }
+
+  /// What the life before did not fold may pend again.
+  private mutating func began() {
+    (flight, isUnderWay) = (nil, false)
+    (mayPend, hasBegunAgain) = (true, true)
+  }
+
+  /// Whether newer alerts may have crowded this one out.
+  var mayBeCrowdedOut: Bool { fired.alert != nil && hasNewerAlert }
+}

@@ -1,0 +1,201 @@
+import RelayCore
+
+/// What the world knows of changes and devices, for the check of explanations. It is made of facts,
+/// pushes, answers and fetches, and of none of the entries that the relay makes.
+struct Witness {
+  /// What the world saw of one device, in order.
+  enum Sight {
+    case fired(SeenChange.Fired)
+    case pushed(Push)
+    case ended(PushAttempt.ID, Verdict)
+    case read(Position)
+    case readZone(ZoneID, Database, Position)
+    case listed([ZoneID], Database)
+    case acknowledged(UInt32)
+    case marked([Identifier])
+    case withdrawn(Withdrawal)
+    case retired
+    case unregistered
+    /// A life of the daemon begins.
+    case began
+  }
+
+  struct Push {
+    var id: PushAttempt.ID
+    var wake: UInt32
+    var isOverCourier: Bool
+    var text: PushText
+    /// The alert that the push shows.
+    var alert: String?
+    var at: Instant
+  }
+
+  /// The draws of the check, so that it changes nothing in the world.
+  var draw: SeededRandom
+  let plan: Plan
+  /// The changes that have come to their homes, in order.
+  private(set) var changes: [Identifier] = []
+  /// How each change came to its home and to other partitions.
+  private(set) var arrivals: [Identifier: [SeenChange]] = [:]
+  private(set) var sights: [DeviceKey: [Sight]] = [:]
+  private(set) var devices: [DeviceKey: SeenChange.Retiring] = [:]
+  /// Users of whose devices the world knows too little to tell a reason.
+  private(set) var unclear: Set<UserID> = []
+  /// What the relay does not know yet.
+  private var unknown: [(DeviceKey, Sight)] = []
+  private(set) var lastMatch: [DeviceKey: Instant] = [:]
+  /// When a poll of the device was answered.
+  private(set) var polled: [DeviceKey: Instant] = [:]
+  private(set) var stoppedRoutes: Set<RouteKey> = []
+  var isStopping = false
+  /// Whether explanations are checked at all. A restore ends that, because it undoes what the world
+  /// saw.
+  private(set) var isOn: Bool
+
+  init(seed: UInt64, _ plan: Plan) {
+    draw = SeededRandom(seed: seed ^ 0x7777)
+    self.plan = plan
+    isOn = plan.explaining.steps > 0
+  }
+
+  mutating func stops() { isOn = false }
+
+  private mutating func saw(_ sight: Sight, of key: DeviceKey) {
+    if isOn { sights[key, default: []].append(sight) }
+  }
+
+  /// Something happened of which the relay will know in its next turn.
+  mutating func willBeKnown(_ sight: Sight, of key: DeviceKey) {
+    if isOn { unknown.append((key, sight)) }
+  }
+
+  /// A turn of the relay begins.
+  mutating func turnBegins() {
+    guard !unknown.isEmpty else { return }
+    for (key, sight) in unknown { saw(sight, of: key) }
+    unknown = []
+  }
+
+  mutating func left(_ key: DeviceKey, at now: Instant) { polled[key] = now }
+
+  mutating func circuit(of route: RouteKey, isStopped: Bool) {
+    if isStopped { stoppedRoutes.insert(route) } else { stoppedRoutes.remove(route) }
+  }
+
+  mutating func crashed() {
+    guard isOn else { return }
+    for key in sights.keys { sights[key]?.append(.began) }
+    unknown = []
+    (stoppedRoutes, isStopping, polled) = ([], false, [:])
+  }
+
+  mutating func pushed(_ attempt: PushAttempt, at now: Instant) {
+    guard isOn, let text = PushText(attempt.payload) else { return }
+    let alert =
+      attempt.intent == .alert
+      ? WorldObserver.alert(text.subscription, text.shown, text.record) : nil
+    saw(
+      .pushed(
+        Push(
+          id: attempt.id, wake: attempt.wake,
+          isOverCourier: attempt.route.transport == .courier, text: text, alert: alert, at: now)),
+      of: attempt.device)
+  }
+
+  mutating func ended(_ attempt: PushAttempt, _ verdict: Verdict) {
+    willBeKnown(.ended(attempt.id, verdict), of: attempt.device)
+    if case .gone = verdict, devices[attempt.device] != nil { devices[attempt.device] = .maybe }
+  }
+}
+
+/// The facts that the world saw.
+extension Witness {
+  /// - Parameter effects: `nil` means that no life of the daemon has stepped the fact yet.
+  mutating func stepped(
+    _ row: JournalEntry, _ effects: [Effect]?, isFanningOut: Bool, _ model: Model
+  ) {
+    guard isOn else { return }
+    if var arrival = model.arrival {
+      arrival.isUnclear = isFanningOut || effects.map { $0.beginsSlices } ?? true
+      arrived(arrival, row)
+    }
+    switch row.fact {
+    case .register(let request):
+      guard let effects else { return unclear.formUnion([request.user]) }
+      guard case .answer(_, _, .registered, _)? = effects.last else { return }
+      registered(DeviceKey(scope: request.scope, user: request.user, client: request.client))
+    case .unregister(let request):
+      guard case .client(let client) = request.device else { return }
+      let key = DeviceKey(scope: request.scope, user: request.user, client: client)
+      if devices.removeValue(forKey: key) != nil { saw(.unregistered, of: key) }
+    case .forwarded(let forwarded):
+      guard case .displaced(let displacement) = forwarded.message else { return }
+      // Whether it concerns the present registration is known to the relay alone.
+      if devices[displacement.device] != nil { devices[displacement.device] = .maybe }
+      saw(.retired, of: displacement.device)
+    case .markRead(let request):
+      for key in devices.keys where key.user == request.user {
+        saw(.marked(request.notifications), of: key)
+      }
+    case .modify(let request):
+      for case .delete(let id) in request.operations {
+        withdraw(.subscription(id, request.database), of: request.user)
+      }
+    default: break
+    }
+  }
+
+  private mutating func arrived(_ arrival: SeenChange, _ row: JournalEntry) {
+    var arrival = arrival
+    let change = arrival.change
+    arrival.devices = devices.filter { key, _ in
+      PartitionID.home(of: key.user, in: key.scope) == arrival.partition
+    }
+    if arrivals[change.notification] == nil { changes.append(change.notification) }
+    withdrawEnded(by: arrival)
+    for (user, all) in arrival.fired {
+      for key in devices.keys where key.user == user {
+        for fired in all { saw(.fired(fired), of: key) }
+        lastMatch[key] = max(lastMatch[key] ?? .zero, row.at)
+      }
+    }
+    arrivals[change.notification, default: []].append(arrival)
+  }
+
+  private mutating func withdrawEnded(by arrival: SeenChange) {
+    let change = arrival.change
+    switch change.event {
+    case .revoked(let user) where arrival.members.contains(user):
+      withdraw(.zone(change.zone, .shared), of: user)
+    case .zone(let end) where end != .created && !change.zone.isDefault:
+      if arrival.partition == change.home {
+        withdraw(.zone(change.zone, .private), of: change.zone.owner)
+      }
+      for user in arrival.members
+      where PartitionID.home(of: user, in: change.scope) == arrival.partition {
+        withdraw(.zone(change.zone, .shared), of: user)
+      }
+    default: break
+    }
+  }
+
+  private mutating func withdraw(_ withdrawal: Withdrawal, of user: UserID) {
+    for key in sights.keys where key.user == user { saw(.withdrawn(withdrawal), of: key) }
+  }
+
+  private mutating func registered(_ key: DeviceKey) {
+    if devices[key] == nil {
+      let others = devices.filter { $0.key.user == key.user }
+      // The relay may have removed a retired device to make room.
+      if others.count >= plan.limits.devicesPerUser { unclear.insert(key.user) }
+    }
+    devices[key] = .no
+  }
+}
+
+extension [Effect] {
+  /// Whether a wide change goes on in slices.
+  fileprivate var beginsSlices: Bool {
+    contains { if case .journal(_, .slice) = $0 { true } else { false } }
+  }
+}
