@@ -41,11 +41,12 @@ enum Daemon {
     let courier = Courier(limits: http.limits, clock: clock)
     let feedback = FeedbackParts(
       settings, store: store, keys: keys, clock: clock, issues: issues, logger: logger)
+    let trace = TraceParts(settings, keys: keys, clock: clock, logger: logger)
     let engine = Engine(
       store: store,
       dependencies: Engine.Dependencies(
         clock: clock, keys: keys, senders: senders, courier: courier, feedback: feedback.webhooks,
-        notifier: readiness, random: { UInt64.random(in: 1...UInt64.max) }),
+        trace: trace.feed, notifier: readiness, random: { UInt64.random(in: 1...UInt64.max) }),
       settings: settings.engineSlice, logger: logger)
     let registry = await ScopeRegistry(http.scopes, keys: keys, limits: http.limits)
     let reads = StoreReads(clock: clock, logger: logger)
@@ -56,7 +57,7 @@ enum Daemon {
     let admin = AdminAPI(
       relay: engine, reader: store, reads: reads, keys: keys, clock: clock, access: registry,
       issues: issues, process: { OwnProcess.usage(with: connections) },
-      feedback: feedback.admin, settings: http)
+      feedback: feedback.admin, trace: trace.admin, settings: http)
     let control = ControlServer(
       admin: admin, settings: http, clock: clock, logger: logger,
       onListening: { _ in readiness.partReady() },
@@ -75,6 +76,11 @@ enum Daemon {
         logger))
     logger.info("starting", metadata: settings.startingMetadata)
     try await group.run()
+    await end(store, trace, logger)
+  }
+
+  private static func end(_ store: SQLiteStore, _ trace: TraceParts, _ logger: Logger) async {
+    await trace.close()
     await store.close()
     logger.info("stopped")
   }

@@ -11,7 +11,7 @@ extension ClientError {
       self.init(connecting: target, systemError, reason)
     case CURLE_OPERATION_TIMEDOUT:
       self.init(
-        code: .timeout, message: "no answer from \(target) within \(request.timeout)",
+        code: .timeout, message: "no answer from \(target) within \(request.timeout ?? .zero)",
         remedy: "see whether the server is overloaded, then try again")
     case CURLE_COULDNT_RESOLVE_HOST:
       self.init(

@@ -20,6 +20,19 @@ package struct ControlClient: Sendable {
     try await client.send(request("GET", path))
   }
 
+  /// Gets `path`, and gives the body of a successful answer to `body` as it arrives, for as long as
+  /// the daemon goes on. The client's timeout does not apply.
+  ///
+  /// - Parameter body: returns false to end the answer; then `cancelled` is thrown.
+  /// - Throws: ``ClientError``, as `get` does.
+  package func follow(
+    _ path: String, _ body: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool
+  ) async throws(ClientError) -> HTTPAnswer {
+    var request = request("GET", path)
+    request.timeout = nil
+    return try await client.stream(request, body)
+  }
+
   /// Posts a JSON body to `path`.
   ///
   /// - Throws: ``ClientError``; `noSocket` and `refused` mean that the daemon does not run.

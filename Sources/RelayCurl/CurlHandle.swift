@@ -7,6 +7,8 @@ import Foundation
 /// for one exchange at a time, which libcurl allows.
 final class CurlHandle: @unchecked Sendable {
   private let handle: OpaquePointer
+  /// The exchange under way. libcurl's callbacks are given the handle, and find the exchange here.
+  private var current: Exchange?
   private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
   /// Initialises libcurl, which libcurl requires once per process, before any other call.
@@ -44,8 +46,9 @@ final class CurlHandle: @unchecked Sendable {
       curl_slist_free_all(places)
     }
     zr_curl_set_list(curl, CURLOPT_HTTPHEADER, headers)
-    let result = withExtendedLifetime(exchange) {
+    let result = withExtendedLifetime(self) {
       setCallbacks(exchange)
+      defer { current = nil }
       return request.body.withUnsafeBytes { bytes in
         setBody(request, bytes)
         return curl_easy_perform(curl)
@@ -64,8 +67,9 @@ final class CurlHandle: @unchecked Sendable {
     let places = reset(for: request)
     defer { curl_slist_free_all(places) }
     zr_curl_set_long(curl, CURLOPT_CONNECT_ONLY, 1)
-    let result = withExtendedLifetime(exchange) {
+    let result = withExtendedLifetime(self) {
       setCallbacks(exchange)
+      defer { current = nil }
       return curl_easy_perform(curl)
     }
     guard result == CURLE_OK else { return .failure(failure(result, request, exchange)) }
@@ -80,7 +84,8 @@ final class CurlHandle: @unchecked Sendable {
     _ result: CURLcode, _ request: HTTPRequest, _ exchange: Exchange
   ) -> ClientError {
     ClientError(
-      result, systemError: Int32(zr_curl_get_long(curl, CURLINFO_OS_ERRNO)),
+      exchange.isCancelled ? CURLE_ABORTED_BY_CALLBACK : result,
+      systemError: Int32(zr_curl_get_long(curl, CURLINFO_OS_ERRNO)),
       text: String(cString: errorText), request: request, bytesMax: exchange.bytesMax)
   }
 
@@ -115,9 +120,10 @@ final class CurlHandle: @unchecked Sendable {
     zr_curl_set_long(curl, CURLOPT_NOSIGNAL, 1)
     // The exchange ends without waiting for a name lookup that gets no answer.
     zr_curl_set_long(curl, CURLOPT_QUICK_EXIT, 1)
-    let (seconds, attoseconds) = request.timeout.components
-    let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
-    zr_curl_set_long(curl, CURLOPT_TIMEOUT_MS, Int(max(1, milliseconds)))
+    if let (seconds, attoseconds) = request.timeout?.components {
+      let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+      zr_curl_set_long(curl, CURLOPT_TIMEOUT_MS, Int(max(1, milliseconds)))
+    }
     zr_curl_set_pointer(curl, CURLOPT_ERRORBUFFER, errorText)
   }
 
@@ -136,20 +142,27 @@ final class CurlHandle: @unchecked Sendable {
   }
 
   private func setCallbacks(_ exchange: Exchange) {
-    let context = Unmanaged.passUnretained(exchange).toOpaque()
+    current = exchange
+    let context = Unmanaged.passUnretained(self).toOpaque()
     zr_curl_set_write(
       curl,
       { bytes, size, count, context in
         guard let bytes, let context else { return 0 }
-        let exchange = Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue()
-        return exchange.take(UnsafeRawBufferPointer(start: bytes, count: size * count))
+        let handle = Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
+        return handle.received(UnsafeRawBufferPointer(start: bytes, count: size * count))
       }, context)
     zr_curl_set_progress(
       curl,
       { context, _, _, _, _ in
         guard let context else { return 0 }
-        return Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue().isCancelled ? 1 : 0
+        let handle = Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
+        return handle.current?.isCancelled == false ? 0 : 1
       }, context)
+  }
+
+  private func received(_ bytes: UnsafeRawBufferPointer) -> Int {
+    let status = zr_curl_get_long(curl, CURLINFO_RESPONSE_CODE)
+    return current?.take(bytes, isSuccess: (200...299).contains(status)) ?? 0
   }
 
   private func answerHeaders() -> [(name: String, value: String)] {

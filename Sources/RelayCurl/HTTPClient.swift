@@ -36,6 +36,18 @@ package final class HTTPClient: Sendable {
     try await queued { exchange in self.perform(request, exchange) }
   }
 
+  /// Sends a request, and gives the body of a successful answer to `body` as it arrives. Any other
+  /// answer is kept whole.
+  ///
+  /// - Parameter body: runs on a thread of the client. It returns false to end the exchange, which
+  ///   then throws `cancelled`.
+  /// - Throws: ``ClientError`` as `send` does.
+  package func stream(
+    _ request: HTTPRequest, _ body: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool
+  ) async throws(ClientError) -> HTTPAnswer {
+    try await queued(body) { exchange in self.perform(request, exchange) }
+  }
+
   /// Looks the host up, connects and secures the connection as for `request`, sends nothing, and
   /// closes the connection.
   ///
@@ -47,9 +59,10 @@ package final class HTTPClient: Sendable {
 
   /// Runs blocking work on the queue; a cancelled caller cancels its exchange.
   private func queued<Value: Sendable>(
+    _ stream: (@Sendable (UnsafeRawBufferPointer) -> Bool)? = nil,
     _ work: @escaping @Sendable (Exchange) -> Result<Value, ClientError>
   ) async throws(ClientError) -> Value {
-    let exchange = Exchange(bytesMax: answerBytesMax)
+    let exchange = Exchange(bytesMax: answerBytesMax, stream: stream)
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         queue.addOperation { continuation.resume(returning: work(exchange)) }

@@ -8,8 +8,8 @@ package struct HTTPRequest: Sendable {
   package var headers: [(name: String, value: String)]
   package var body: [UInt8]
   /// The longest time of the whole exchange, from the start of connecting to the last byte; at
-  /// least 1 ms.
-  package var timeout: Duration
+  /// least 1 ms. `nil` means that the exchange may last for any time.
+  package var timeout: Duration?
   /// The path of the Unix socket to connect to in place of the URL's host.
   package var unixSocket: String?
   /// The path of a PEM file with the only certificate authorities to trust; `nil` means those of
@@ -21,7 +21,7 @@ package struct HTTPRequest: Sendable {
 
   package init(
     _ method: String, _ url: String, headers: [(name: String, value: String)] = [],
-    body: [UInt8] = [], timeout: Duration = .seconds(10), unixSocket: String? = nil,
+    body: [UInt8] = [], timeout: Duration? = .seconds(10), unixSocket: String? = nil,
     trustRoots: String? = nil
   ) {
     self.method = method

@@ -7,12 +7,14 @@ import ServiceLifecycle
 package struct ControlServer: Service {
   private let control: Listener
   private let metrics: Listener?
+  private let admin: AdminAPI
 
   package init(
     admin: AdminAPI, settings: HTTPSettings, clock: any ClockReader, logger: Logger,
     onListening: @escaping @Sendable (SocketAddress?) -> Void = { _ in },
     onMetricsListening: @escaping @Sendable (SocketAddress?) -> Void = { _ in }
   ) {
+    self.admin = admin
     control = Listener(
       on: .control(settings.controlSocket), responder: ControlResponder(admin: admin), clock: clock,
       limits: settings.limits, group: EventLoops.last, logger: logger, onListening: onListening)
@@ -25,9 +27,14 @@ package struct ControlServer: Service {
   }
 
   package func run() async throws {
-    try await withThrowingDiscardingTaskGroup { group in
-      group.addTask { try await control.run() }
-      if let metrics { group.addTask { try await metrics.run() } }
+    try await withGracefulShutdownHandler {
+      try await withThrowingDiscardingTaskGroup { group in
+        group.addTask { try await control.run() }
+        if let metrics { group.addTask { try await metrics.run() } }
+      }
+    } onGracefulShutdown: {
+      // Operators who follow the entries would keep the listener open.
+      admin.trace?.feed.end()
     }
   }
 }

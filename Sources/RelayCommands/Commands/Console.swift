@@ -5,6 +5,8 @@ package struct Console: Sendable {
   /// Prints a text to stdout unchanged, line breaks included.
   package var answer: @Sendable (String) -> Void
   package var talk: @Sendable (String) -> Void
+  /// Whether answers can still be read: false once the reader of a pipe has gone.
+  package var isOpen: @Sendable () -> Bool = { true }
   /// True if answers go to a terminal that shows colours.
   package var isColourful: Bool
   /// The width of the terminal in columns, or a default if there is no terminal.
@@ -25,9 +27,14 @@ package struct Console: Sendable {
   package static func standard(_ environment: [String: String]) -> Console {
     let isDumb =
       environment["TERM"] == "dumb" || environment["NO_COLOR"].map { !$0.isEmpty } == true
-    return Console(
+    var console = Console(
       answer: { write($0, to: .standardOutput) }, talk: { write($0, to: .standardError) },
       isColourful: isatty(STDOUT_FILENO) == 1 && !isDumb, columns: width(environment))
+    console.isOpen = {
+      var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+      return poll(&output, 1, 0) <= 0 || Int32(output.revents) & (POLLERR | POLLNVAL) == 0
+    }
+    return console
   }
 
   /// The value of COLUMNS, or else the terminal's width; at least `columnsMin`.

@@ -20,14 +20,14 @@ struct RootCommand: RelayCommand {
 
       If something does not work:
         zonerelay doctor
+        zonerelay explain --device CLIENTID
 
       Exits: 0 done, 1 failed or unhealthy, 3 no daemon runs, 64 wrong usage, 78 bad configuration.
       """,
     version: "zonerelay \(Version.text)",
     subcommands: [
       ServeCommand.self, CheckCommand.self, DoctorCommand.self, StatusCommand.self,
-      DeviceCommand.self,
-      FeedbackCommand.self,
+      ExplainCommand.self, TailCommand.self, DeviceCommand.self, FeedbackCommand.self,
       BackupCommand.self, DrainCommand.self, ExpireTokensCommand.self, PhoneCommand.self,
       DemoCommand.self,
       StandinCommand.self,

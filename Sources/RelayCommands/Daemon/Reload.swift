@@ -109,6 +109,7 @@ extension Settings {
     compare("control.socket") { $0.control.socket }
     compare("control.metrics") { $0.control.metrics.map { "\($0)" } }
     compare("store.directory") { $0.store.directory }
+    compare("trace.size") { $0.trace.bytes }
     compare("log.format") { $0.log.format }
     for (old, new) in zip(bounds, new.bounds) where old.value != new.value {
       keys.append("limits.\(old.name)")

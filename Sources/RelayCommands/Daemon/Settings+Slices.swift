@@ -17,6 +17,7 @@ extension Settings {
     var slice = RelaySettings()
     slice.limits = limits
     slice.policy = wake
+    slice.isTraced = trace.isOn
     slice.inboxMax = requests.inboxChanges
     slice.inboxBytesMax = requests.inboxBytes
     slice.readersMax = requests.waitingReaders

@@ -17,6 +17,7 @@ extension Settings {
     kept.read("tombstones", age, into: &retention.tombstones)
     kept.read("feedback", age, into: &retention.feedback)
     readLimits(root.section("limits"))
+    readTrace(root.section("trace"))
     let logging = root.section("log")
     logging.read("level", .choice, into: &log.level)
     logging.read("format", .choice, into: &log.format)
@@ -56,6 +57,16 @@ extension Settings {
     _ = section.value("engine", section.engine, default: "sqlite")
     section.read("directory", section.directoryPath, into: &store.directory)
     return store
+  }
+
+  private mutating func readTrace(_ section: Section) {
+    section.read("size", .size(0...(4 << 30)), into: &trace.bytes)
+    guard trace.isOn, trace.bytes < Trace.bytesMin else { return }
+    section.report(
+      "size",
+      ValueError(
+        "\(Quantity.text(bytes: trace.bytes)) is too small for a flight recorder",
+        remedy: "make it at least \(Quantity.text(bytes: Trace.bytesMin)), or 0 for none"))
   }
 
   private func checkListeners(_ section: Section) {

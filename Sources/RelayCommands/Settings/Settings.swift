@@ -15,6 +15,7 @@ package struct Settings: Sendable {
   package var retention = Retention()
   package var limits = Limits()
   package var requests = RequestLimits()
+  package var trace = Trace()
   package var log = Log()
   /// Containers by environment, in the order of the file. No scope occurs twice.
   package var apps: [App] = []
@@ -73,6 +74,14 @@ package struct Settings: Sendable {
     package var inboxBytes = 64 << 20
     package var waitingReaders = 4_096
     package var answerWithin = Span.seconds(20)
+  }
+
+  package struct Trace: Hashable, Sendable {
+    /// The least size of a flight recorder.
+    package static let bytesMin = 1 << 20
+    /// The size of the flight recorder's file; 0 means that there is no recorder.
+    package var bytes = 64 << 20
+    package var isOn: Bool { bytes > 0 }
   }
 
   package struct Log: Hashable, Sendable {

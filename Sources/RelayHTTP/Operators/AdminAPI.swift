@@ -14,6 +14,7 @@ package struct AdminAPI: Sendable {
   let issues: HealthIssues
   let process: @Sendable () -> ProcessUsage
   let feedback: Feedback
+  let trace: Trace?
   let limits: HTTPLimits
   let version: String
 
@@ -21,11 +22,12 @@ package struct AdminAPI: Sendable {
   ///   - process: reads the daemon's use of memory, CPU time and descriptors; called at each
   ///     scrape.
   ///   - feedback: the feedback for the apps' own servers.
+  ///   - trace: what explanations are made of; `nil` means that there are none.
   package init(
     relay: any RelayService, reader: any FeedReader, reads: StoreReads, keys: any TokenKeys,
     clock: any ClockReader, access: ScopeRegistry, issues: HealthIssues = HealthIssues(),
     process: @escaping @Sendable () -> ProcessUsage = { ProcessUsage() },
-    feedback: Feedback = .none,
+    feedback: Feedback = .none, trace: Trace? = nil,
     settings: HTTPSettings
   ) {
     self.relay = relay
@@ -37,6 +39,7 @@ package struct AdminAPI: Sendable {
     self.issues = issues
     self.process = process
     self.feedback = feedback
+    self.trace = trace
     limits = settings.limits
     version = settings.version
   }
@@ -71,7 +74,7 @@ package struct AdminAPI: Sendable {
     return keys.count
   }
 
-  private func rows(of client: ClientID) async throws -> [DeviceRow] {
+  func rows(of client: ClientID) async throws -> [DeviceRow] {
     do throws(StoreError) {
       return try await reader.devices(client: client)
     } catch {

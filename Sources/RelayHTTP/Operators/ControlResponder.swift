@@ -41,6 +41,12 @@ package struct ControlResponder: RequestResponder {
     case "/feedback":
       try require([.get, .head], request)
       return try json(await admin.feedback(Self.query(request)))
+    case "/explain":
+      try require([.get, .head], request)
+      return try json(await admin.explain(Self.explanation(request)))
+    case "/tail":
+      try require([.get], request)
+      return try admin.tail(Self.tail(request))
     case "/metrics":
       try require([.get, .head], request)
       return await MetricsText.response(admin)

@@ -1,0 +1,84 @@
+import ArgumentParser
+import Foundation
+import RelayWire
+import UnixSignals
+
+struct TailCommand: RelayCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "tail",
+    abstract: "Follows what the relay decides, live.",
+    discussion: """
+      Each line is one entry of the flight recorder: a change accepted, a subscription matched, a \
+      wait, a wake, its answer, an acknowledgement. No payload, no push token and no value of a \
+      field is ever among them.
+
+      The relay waits for no reader: a tail that reads too slowly is told how many entries it \
+      missed. At most 8 tails run at once. It ends with Ctrl-C, when the daemon stops, and when \
+      its output is closed.
+
+      Examples:
+        zonerelay tail --device 6f1c1e9e-4f0c-4d5e-9a53-0f6f4d3f8a11
+        zonerelay tail --zone _abc/Notes --json
+        zonerelay tail --route apns/com.example.notes
+      """)
+
+  @Option(help: ArgumentHelp("Only what concerns this installation.", valueName: "clientId"))
+  var device: String?
+
+  @Option(help: ArgumentHelp("Only what concerns this user.", valueName: "user"))
+  var user: String?
+
+  @Option(
+    help: ArgumentHelp("Only what names this zone.", valueName: "owner/name"))
+  var zone: String?
+
+  @Option(
+    help: ArgumentHelp("Only what names this route.", valueName: "transport/topic"))
+  var route: String?
+
+  @Option(help: ArgumentHelp("Only of this container.", valueName: "id"))
+  var container: String?
+
+  @Option(help: ArgumentHelp("Only of development or production.", valueName: "name"))
+  var environment: String?
+
+  @Flag(help: "Print JSON lines, a documented contract: see docs/operations.md.")
+  var json = false
+
+  @OptionGroup var options: ConfigurationOptions
+
+  func perform(_ console: Console) async throws -> ExitStatus {
+    let control = ControlLine(socket: try options.controlSocket())
+    // A closed output ends the command in good order, and not by a signal.
+    signal(SIGPIPE, SIG_IGN)
+    let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+    let renderer = Renderer(format: json ? .jsonLine : .text, console: console)
+    let query = query
+    let isInterrupted = try await withThrowingTaskGroup(of: Bool.self) { group in
+      group.addTask {
+        try await control.follow("/tail", query) { line in
+          // What was decoded can be encoded again.
+          if let line { try? renderer.show(line) }
+          return console.isOpen()
+        }
+        return false
+      }
+      group.addTask {
+        for await _ in signals { return true }
+        return true
+      }
+      // The first to end, ends both.
+      defer { group.cancelAll() }
+      return try await group.next() ?? true
+    }
+    if !isInterrupted, console.isOpen() { console.talk(line: "zonerelay: the daemon has stopped") }
+    return .done
+  }
+
+  private var query: [(String, String)] {
+    [
+      ("device", device), ("user", user), ("zone", zone), ("route", route),
+      ("container", container), ("environment", environment),
+    ].compactMap { name, value in value.map { (name, $0) } }
+  }
+}

@@ -1,0 +1,138 @@
+import RelayCore
+package import RelayEngine
+import RelayWire
+import Synchronization
+
+/// The requests for explanations, on the control socket.
+extension AdminAPI {
+  /// The flight recorder, and the keys that name what operators ask for.
+  package struct Trace: Sendable {
+    let feed: TraceFeed
+    let keys: any IdentityKeys & PushKeys
+
+    package init(feed: TraceFeed, keys: any IdentityKeys & PushKeys) {
+      (self.feed, self.keys) = (feed, keys)
+    }
+  }
+
+  /// A question, with the source and id of the change that it names.
+  struct ExplainQuery: Sendable {
+    var question = TraceSearch.Question()
+    var event: (source: String, id: String)?
+  }
+
+  func explain(_ query: ExplainQuery) async throws -> ExplainReport {
+    guard let trace, let recorder = trace.feed.recorder else {
+      throw WireError(
+        .notFound, "trace.size is 0: the relay keeps nothing that explains; set it and restart")
+    }
+    var question = query.question
+    if let event = query.event { question.changes = names(of: event, question, trace) }
+    let rows = try await registrations(of: question)
+    let search = SharedSearch(TraceSearch(question, known: rows))
+    try await read(recorder, through: recorder.place) { search.find($0) }
+    let devices = search.now.allDevices
+    let standings = try await standings(of: devices, search.now.zones)
+    try await read(recorder, through: standings.place) { search.collect($0) }
+    guard !search.now.isTooLarge else {
+      throw WireError(
+        .quotaExceeded,
+        "more than \(TraceSearch.entriesMax) entries answer this; name a device, "
+          + "or ask for fewer changes with last")
+    }
+    return report(search.now, standings.devices, trace)
+  }
+
+  /// The names that the change would have in each scope. The name depends on the scope, and not on
+  /// the producer.
+  private func names(
+    of event: (source: String, id: String), _ question: TraceSearch.Question, _ trace: Trace
+  ) -> Set<Identifier> {
+    Set(
+      access.scopes.filter { question.means($0) }.map { scope in
+        trace.keys.identity(scope: scope, producer: "", source: event.source, id: event.id)
+          .notification
+      })
+  }
+
+  private func registrations(of question: TraceSearch.Question) async throws -> [DeviceKey] {
+    guard let client = question.client else { return [] }
+    return try await rows(of: client).map(\.key).filter { question.means($0.scope) }
+  }
+
+  private func standings(of devices: [DeviceKey], _ zones: [ZoneID]) async throws -> Standings {
+    do throws(Unavailable) {
+      return try await relay.standings(of: devices, zones: zones)
+    } catch {
+      throw WireError(error)
+    }
+  }
+
+  private func read(
+    _ recorder: any FlightRecorder, through place: UInt64,
+    _ body: @escaping @Sendable ([TraceEntry]) -> Void
+  ) async throws {
+    do throws(TraceError) {
+      try await recorder.read(through: place) { entries in
+        body(entries)
+        return true
+      }
+    } catch {
+      throw WireError(error)
+    }
+  }
+
+  private func report(
+    _ search: TraceSearch, _ standings: [Standing], _ trace: Trace
+  ) -> ExplainReport {
+    let keys = trace.keys
+    let most = search.devicesPerChange
+    let changes = search.found.compactMap { name -> ExplainReport.ExplainedChange? in
+      let known = Set(search.devices(of: name))
+      let concerned = standings.filter { known.contains($0.device) }
+      var explained: [Explanation] = []
+      for standing in concerned.prefix(most) {
+        explained += Explanation.of(name, in: search.entries, standing)
+      }
+      let entry = search.entries.last {
+        if case .change(let change) = $0.event { change.notification == name } else { false }
+      }
+      guard let entry else { return nil }
+      return ExplainReport.ExplainedChange(
+        change: TraceLine(entry, keys: keys),
+        devices: explained.map { ExplainReport.ExplainedDevice($0, keys) },
+        moreDevices: search.devicesLeft(of: name) + max(0, concerned.count - most))
+    }
+    return ExplainReport(
+      now: clock.wall().milliseconds, knownSince: search.since?.milliseconds, gaps: search.gaps,
+      devices: standings.filter { search.known.contains($0.device) }
+        .map { ExplainReport.DeviceStanding($0) },
+      changes: changes, moreChanges: search.hasMore)
+  }
+}
+
+extension WireError {
+  init(_ error: TraceError) {
+    switch error.code {
+    case .busy: self.init(.tryAgainLater, error.message, retryAfterSeconds: 1)
+    case .off: self.init(.notFound, error.message)
+    default: self.init(.tryAgainLater, error.message, retryAfterSeconds: 5)
+    }
+  }
+}
+
+/// A search that the recorder's thread fills.
+private final class SharedSearch: Sendable {
+  private let search: Mutex<TraceSearch>
+  init(_ search: TraceSearch) { self.search = Mutex(search) }
+
+  var now: TraceSearch { search.withLock { $0 } }
+
+  func find(_ entries: [TraceEntry]) {
+    search.withLock { search in for entry in entries { search.find(entry) } }
+  }
+
+  func collect(_ entries: [TraceEntry]) {
+    search.withLock { search in for entry in entries { search.collect(entry) } }
+  }
+}
