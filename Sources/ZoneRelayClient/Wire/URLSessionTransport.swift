@@ -4,7 +4,7 @@ internal import Foundation
   internal import FoundationNetworking
 #endif
 
-/// Sends requests with one `URLSession` for its whole life, without a cache and without cookies.
+/// Sends requests with `URLSession`, the same for its whole life, without a cache and cookies.
 ///
 /// A redirection is not followed, because the user's token would go where it leads: it is the
 /// answer.
@@ -13,6 +13,11 @@ internal import Foundation
 /// and its answer is dropped. On Linux, a cancelled task of `URLSession` has crashed processes.
 public final class URLSessionTransport: RelayTransport {
   let session: URLSession
+  #if canImport(FoundationNetworking)
+    /// Sends held requests, and nothing else. In the other session a request with a body could take
+    /// the connection that `warm` has prepared.
+    private let heldSession: URLSession
+  #endif
 
   /// - Parameter connectionsPerHost: how many connections the transport may have at once. One
   ///   client needs two: the courier holds one of them.
@@ -23,18 +28,31 @@ public final class URLSessionTransport: RelayTransport {
     configuration.httpCookieStorage = nil
     configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
     session = URLSession(configuration: configuration)
+    #if canImport(FoundationNetworking)
+      heldSession = URLSession(configuration: configuration)
+    #endif
   }
 
-  deinit { session.finishTasksAndInvalidate() }
+  deinit {
+    session.finishTasksAndInvalidate()
+    #if canImport(FoundationNetworking)
+      heldSession.finishTasksAndInvalidate()
+    #endif
+  }
 
   public func send(_ request: RelayRequest) async throws -> RelayAnswer {
     #if canImport(FoundationNetworking)
-      if request.isHeld { try await warm(request.url) }
+      if request.isHeld {
+        try await warm(request.url)
+        return try await perform(Self.outgoing(request), in: heldSession)
+      }
     #endif
-    return try await perform(Self.outgoing(request))
+    return try await perform(Self.outgoing(request), in: session)
   }
 
-  private func perform(_ request: URLRequest) async throws -> RelayAnswer {
+  private func perform(
+    _ request: URLRequest, in session: URLSession
+  ) async throws -> RelayAnswer {
     try await withCheckedThrowingContinuation { continuation in
       let task = session.dataTask(with: request) { body, response, error in
         guard let response = response as? HTTPURLResponse, error == nil else {
@@ -82,7 +100,7 @@ public final class URLSessionTransport: RelayTransport {
       guard let root = parts.url else { return }
       var request = URLRequest(url: root)
       request.httpMethod = "HEAD"
-      _ = try await perform(request)
+      _ = try await perform(request, in: heldSession)
     }
   #endif
 }
