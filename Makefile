@@ -90,6 +90,14 @@ demo: swift packages ## build once and watch a change travel from a producer to 
 	@echo
 	@"$$($(SWIFT) build --show-bin-path)/zonerelay" demo </dev/null
 
+.PHONY: notes
+notes: swift packages ## build once and try a record server and phones, to copy from (Ctrl-C ends)
+	@echo "Building (a few minutes the first time)."
+	$(SWIFT) build --product zonerelay
+	$(SWIFT) build --product zonerelay-notes
+	@echo
+	@"$$($(SWIFT) build --show-bin-path)/zonerelay-notes"
+
 .PHONY: test
 # One at a time: the tests start servers and measure patience, and a newcomer's machine may be small.
 test: swift schemathesis webpush webhook ## run every test; what is skipped says why

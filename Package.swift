@@ -130,6 +130,15 @@ let rooms: [Target] = [
       .product(name: "UnixSignals", package: "swift-service-lifecycle"),
     ]),
   .command("zonerelay", ["RelayCommands"]),
+  // A sample for app teams: it uses the client library, and none of the rooms.
+  .command(
+    "zonerelay-notes", ["ZoneRelayClient"],
+    products: nio + [
+      .product(name: "GRDB", package: "GRDB.swift"),
+      .product(name: "Hummingbird", package: "hummingbird"),
+      .product(name: "HTTPTypes", package: "swift-http-types"),
+      .product(name: "UnixSignals", package: "swift-service-lifecycle"), lifecycle, jwt, logging,
+    ]),
   .command(
     "zonerelay-bench",
     ["RelayCore", "RelayEngine", "RelayPush", "RelayStore", "RelayWire"],
@@ -191,6 +200,7 @@ let roomTests: [Target] = [
       .product(name: "GRDB", package: "GRDB.swift"),
     ],
     exclude: ["Fixtures"]),
+  .tests("NotesTests", ["zonerelay-notes", "ZoneRelayClient"]),
   .tests("TidyTests", [], exclude: ["Words.txt"]),
 ]
 

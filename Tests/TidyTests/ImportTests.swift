@@ -29,8 +29,8 @@ import Testing
 
   /// Outside libraries, each with the only targets that may import it.
   private static let homes: [String: Set<String>] = [
-    "GRDB": ["RelayStore"],
-    "Hummingbird": ["RelayHTTP"],
+    "GRDB": ["RelayStore", "zonerelay-notes"],
+    "Hummingbird": ["RelayHTTP", "zonerelay-notes"],
     "CNghttp2": ["RelayPush"],
     "CSystemd": ["RelaySystem"],
     "CCurl": ["RelayCurl", "RelayPush"],
@@ -70,6 +70,27 @@ import Testing
       }
     }
     #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+  }
+
+  /// An app team copies the sample's phone and has only the client library.
+  @Test func `the sample's phone imports Foundation and the client library alone`() throws {
+    let folders = ["Sources/zonerelay-notes/Phone", "Sources/zonerelay-notes/Shared"]
+    let files = try folders.flatMap { try SourceTree.swift($0) }
+    let seen = Set(files.flatMap { Self.imports($0) }.map(\.module))
+    #expect(seen == ["Foundation", "ZoneRelayClient"])
+  }
+
+  /// An app team has none of the daemon's rooms.
+  @Test func `the sample imports no room`() throws {
+    let seen = Set(
+      try SourceTree.swift("Sources/zonerelay-notes").flatMap { Self.imports($0) }.map(\.module))
+    #expect(seen.filter { $0.hasPrefix("Relay") }.isEmpty, "\(seen)")
+  }
+
+  /// The sample is short enough to be read before it is copied.
+  @Test func `the sample has at most eight hundred lines`() throws {
+    let lines = try SourceTree.swift("Sources/zonerelay-notes").map { $0.lines.count - 1 }
+    #expect(lines.reduce(0, +) <= 800)
   }
 
   /// The check of imports would report nothing if it found no import at all.

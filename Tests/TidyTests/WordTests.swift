@@ -32,12 +32,16 @@ import Testing
   /// of them.
   private static let libraries = ["ZoneRelayClient", "ZoneRelayTesting"]
 
+  /// The sample for app teams, which is a program of its own.
+  private static let sample = "zonerelay-notes"
+
   /// A name has one meaning in the whole product. A nested type is distinguished by its enclosing
   /// type.
   @Test func `no two types share a name`() throws {
     var places: [String: [String]] = [:]
     for file in try SourceTree.swift("Sources") {
-      let product = Self.libraries.contains(file.room) ? "app's " : ""
+      let product =
+        Self.libraries.contains(file.room) ? "app's " : file.room == Self.sample ? "sample's " : ""
       for (index, line) in file.code.enumerated()
       where line.first?.isLetter == true && !line.hasPrefix("extension ") {
         for name in Self.declared(line) {

@@ -1,0 +1,43 @@
+import HTTPTypes
+import Hummingbird
+import ZoneRelayClient
+
+/// The record server's API for phones. Each answer lists the notes that were asked for.
+struct RecordServer: Sendable {
+  let store: NoteStore, tokens: UserTokens
+
+  func router() -> Router<BasicRequestContext> {
+    let router = Router()
+    // Your sign-in stands here. The sample believes every name.
+    router.post("sign-in/:user") { try await tokens.sign($1.parameters.require("user")) }
+    answer("save", on: router) { (asked: Question.Save, user) in
+      [try await store.save(asked.edit, by: user, on: asked.installation)].compactMap(\.self)
+    }
+    answer("fetch", on: router) { (asked: Question.Fetch, user) in
+      try await store.fetch(asked.names, in: asked.zone, for: user)
+    }
+    answer("share", on: router) { (asked: Question.Share, user) in
+      try await store.share(asked.zone, with: asked.user, by: user)
+      return []
+    }
+    return router
+  }
+
+  private func answer<Asked: Decodable & Sendable>(
+    _ path: RouterPath, on router: Router<BasicRequestContext>,
+    _ work: @escaping @Sendable (Asked, _ user: String) async throws -> [Note]
+  ) {
+    router.post(path) { request, context in
+      let token = request.headers[.authorization]?.dropFirst("Bearer ".count) ?? ""
+      // Each fault of a token has the same remedy: the phone signs in again.
+      guard let user = try? await tokens.user(of: String(token)) else {
+        throw HTTPError(.unauthorized, message: "no valid user token")
+      }
+      do {
+        return try await work(try await request.decode(as: Asked.self, context: context), user)
+      } catch NoteStore.Failure.forbidden {
+        throw HTTPError(.forbidden, message: "\(user) may not use this zone")
+      }
+    }
+  }
+}
