@@ -28,15 +28,13 @@ final class RelayProcess: Sendable {
       log: { level: error }
       coalescing: { window: 100ms }
       containers:
-        - id: \(address.container)
-          environments:
-            development:
-              users: { sharedSecret: user.secret }
-              producers: [ { name: notes, bearer: producer.key } ]
+      - id: \(address.container)
+        environments: { development: {
+          users: { sharedSecret: user.secret }, producers: [{ name: notes, bearer: poster.key }] } }
       """
     try Data(text.utf8).write(to: settings)
     try Data(userSecret.utf8).write(to: folder.appendingPathComponent("user.secret"))
-    try Data(producerKey.utf8).write(to: folder.appendingPathComponent("producer.key"))
+    try Data(producerKey.utf8).write(to: folder.appendingPathComponent("poster.key"))
   }
 
   /// Starts the relay, and returns when it serves.
@@ -60,6 +58,8 @@ final class RelayProcess: Sendable {
 
   /// Makes all change tokens expire, as an operator does after a restore from a backup.
   func expireTokens() throws {
-    try Process.run(binary, arguments: ["expire-tokens", "--config", settings.path]).waitUntilExit()
+    let command = try Process.run(binary, arguments: ["expire-tokens", "--config", settings.path])
+    command.waitUntilExit()
+    guard command.terminationStatus == 0 else { throw StageError(description: "no token expired") }
   }
 }
