@@ -116,7 +116,8 @@ struct RingFile: ~Copyable {
     let offset = off_t(RingLayout.offset(ofBlock: index))
     guard pread(descriptor, &head, head.count, offset) == head.count else { return nil }
     guard let sequence = head.withUnsafeBytes({ RingLayout.sequence(of: $0) }) else { return nil }
-    return sequence
+    // No relay comes so far; a file that says so is damaged, or was made by hand.
+    return sequence < RingLayout.sequenceEnd ? sequence : nil
   }
 
   /// Begins the next block, over the oldest one.

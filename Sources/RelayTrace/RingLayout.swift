@@ -21,6 +21,10 @@ enum RingLayout {
   /// How many blocks fit into a file of this size.
   static func blocks(in bytes: Int) -> Int { max(0, (bytes - headBytes) / blockBytes) }
 
+  /// Sequences begin at 1 and rise by 1 with each block. Reaching this one would take longer than
+  /// any disk lasts.
+  static let sequenceEnd: UInt64 = 1 << 62
+
   static func offset(ofBlock index: Int) -> Int { headBytes + index * blockBytes }
 
   /// What a frame says of itself.

@@ -88,6 +88,23 @@ import Testing
     await second.close()
   }
 
+  /// A number near the end of the range would overflow with the next block.
+  @Test func `a block with an impossible number is no block`() async throws {
+    let folder = try Folder()
+    let first = Self.begin(folder)
+    first.record([Sample.entry(1)])
+    await first.close()
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: folder.file))
+    let place = RingLayout.offset(ofBlock: 3)
+    bytes.replaceSubrange(
+      place..<place + RingLayout.blockHeadBytes, with: RingLayout.blockHead(.max))
+    try bytes.write(to: URL(fileURLWithPath: folder.file))
+    let second = Self.begin(folder)
+    second.record([Sample.entry(2)])
+    #expect(Self.changes(try await second.all()) == [1, 2])
+    await second.close()
+  }
+
   @Test func `a file of another size or a damaged one begins anew`() async throws {
     for damage in ["size", "head", "short"] {
       let folder = try Folder()
