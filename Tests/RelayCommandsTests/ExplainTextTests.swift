@@ -59,7 +59,7 @@ import Testing
       "device 6f1c  registered", "nothing waits to be told",
       "record.updated A1 (Article) in _abc/Notes, private",
       "not woken [own_change]: the device made the change itself", "what to do: nothing",
-      "03:00:00.000  record.updated", "and 3 further devices", "ask for more with --last",
+      "03:00:00.000  record.updated", "and 3 further devices: name one", "ask for more with --last",
       "entries are missing in 2 places",
     ] {
       #expect(text.contains(part), "\(part) is not in:\n\(text)")

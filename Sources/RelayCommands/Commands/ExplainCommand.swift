@@ -75,7 +75,8 @@ struct ExplainCommand: RelayCommand {
     let report = try await control.get("/explain", query, as: ExplainReport.self)
     if let device, report.devices.isEmpty { throw unknown(device) }
     try Renderer(format: json ? .json : .text, console: console).show(report)
-    return report.changes.isEmpty && device == nil ? .failed : .done
+    let asksForChange = device == nil || !change.isEmpty
+    return report.changes.isEmpty && asksForChange ? .failed : .done
   }
 
   private var query: [(String, String)] {

@@ -44,7 +44,9 @@ extension ExplainReport.ExplainedChange {
     if devices.isEmpty {
       lines.append("  it fired no subscription of a device; name one with --device to learn why")
     }
-    if moreDevices > 0 { lines.append("  and \(moreDevices) further devices") }
+    if moreDevices > 0 {
+      lines.append("  and \(moreDevices) further devices: name one, or ask for fewer changes")
+    }
     return lines
   }
 }
