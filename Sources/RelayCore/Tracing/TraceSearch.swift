@@ -95,6 +95,13 @@ package struct TraceSearch: Sendable {
     guard let zone = question.zone, zone.means(change.zone), question.means(change.scope) else {
       return false
     }
+    // Other users' zones may have the same name. What they share with the device's user is found
+    // by the subscriptions that fired.
+    if zone.owner == nil, question.client != nil,
+      !known.contains(where: { $0.scope == change.scope && $0.user == change.zone.owner })
+    {
+      return false
+    }
     guard let record = question.record else { return true }
     guard case .record(let name, _, _) = change.kind else { return false }
     return ByteOrdered.areSame(name, record)
@@ -104,8 +111,9 @@ package struct TraceSearch: Sendable {
     let devices = match.devices.map {
       DeviceKey(scope: match.user.scope, user: match.user.user, client: $0.client)
     }
-    // A question about a device alone is about the changes that concern it.
-    if question.changes == nil, question.zone == nil,
+    // A question about a device, perhaps in a zone of any owner, is about changes that concern it.
+    if question.changes == nil, question.record == nil,
+      question.zone.map({ $0.owner == nil && $0.means(match.zone) }) ?? true,
       devices.contains(where: { known.contains($0) || $0.client == question.client }),
       question.means(match.user.scope)
     {
@@ -139,6 +147,13 @@ package struct TraceSearch: Sendable {
   /// The devices for which a change is explained.
   package func devices(of change: Identifier) -> [DeviceKey] {
     question.client == nil ? devicesOf[change] ?? [] : known.sorted()
+  }
+
+  /// The newest entry of a change.
+  package func change(named name: Identifier) -> TraceEntry? {
+    entries.last {
+      if case .change(let change) = $0.event { change.notification == name } else { false }
+    }
   }
 
   /// How many further devices the change concerns.

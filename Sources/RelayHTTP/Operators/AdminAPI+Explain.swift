@@ -9,6 +9,7 @@ extension AdminAPI {
   package struct Trace: Sendable {
     let feed: TraceFeed
     let keys: any IdentityKeys & PushKeys
+    let queue = ExplanationQueue()
 
     package init(feed: TraceFeed, keys: any IdentityKeys & PushKeys) {
       (self.feed, self.keys) = (feed, keys)
@@ -40,7 +41,8 @@ extension AdminAPI {
         "more than \(TraceSearch.entriesMax) entries answer this; name a device, "
           + "or ask for fewer changes with last")
     }
-    return report(search.now, standings.devices, trace)
+    let (found, all) = (search.now, standings.devices)
+    return try await trace.queue.run { report(found, all, trace) }
   }
 
   /// The names that the change would have in each scope. The name depends on the scope, and not on
@@ -82,32 +84,36 @@ extension AdminAPI {
     }
   }
 
+  /// For how long one answer is computed. The command waits for ten seconds.
+  private static let explainingTime = Span.seconds(4)
+
   private func report(
     _ search: TraceSearch, _ standings: [Standing], _ trace: Trace
   ) -> ExplainReport {
-    let keys = trace.keys
-    let most = search.devicesPerChange
-    let changes = search.found.compactMap { name -> ExplainReport.ExplainedChange? in
+    let end = clock.boot() + Self.explainingTime
+    var changes: [ExplainReport.ExplainedChange] = []
+    // The newest first: what the time does not suffice for is counted as further devices.
+    for name in search.found.reversed() {
+      guard let entry = search.change(named: name) else { continue }
       let known = Set(search.devices(of: name))
       let concerned = standings.filter { known.contains($0.device) }
-      var explained: [Explanation] = []
-      for standing in concerned.prefix(most) {
+      var (explained, count): ([Explanation], Int) = ([], 0)
+      for standing in concerned.prefix(search.devicesPerChange) {
+        if !(changes.isEmpty && count == 0), clock.boot() >= end { break }
         explained += Explanation.of(name, in: search.entries, standing)
+        count += 1
       }
-      let entry = search.entries.last {
-        if case .change(let change) = $0.event { change.notification == name } else { false }
-      }
-      guard let entry else { return nil }
-      return ExplainReport.ExplainedChange(
-        change: TraceLine(entry, keys: keys),
-        devices: explained.map { ExplainReport.ExplainedDevice($0, keys) },
-        moreDevices: search.devicesLeft(of: name) + max(0, concerned.count - most))
+      changes.append(
+        ExplainReport.ExplainedChange(
+          change: TraceLine(entry, keys: trace.keys),
+          devices: explained.map { ExplainReport.ExplainedDevice($0, trace.keys) },
+          moreDevices: search.devicesLeft(of: name) + concerned.count - count))
     }
     return ExplainReport(
       now: clock.wall().milliseconds, knownSince: search.since?.milliseconds, gaps: search.gaps,
       devices: standings.filter { search.known.contains($0.device) }
         .map { ExplainReport.DeviceStanding($0) },
-      changes: changes, moreChanges: search.hasMore)
+      changes: changes.reversed(), moreChanges: search.hasMore)
   }
 }
 

@@ -1,0 +1,34 @@
+import Testing
+
+@testable import RelayCore
+
+/// Which changes a question is about.
+@Suite struct TraceSearchTests {
+  private static let own = ZoneID(name: "Notes", owner: Sample.owner)
+  private static let foreign = ZoneID(name: "Notes", owner: UserID("_other"))
+
+  private static func change(_ number: UInt64, in zone: ZoneID) -> TraceEntry {
+    let change = TracedChange(
+      notification: Identifier(high: 1, low: number), scope: Sample.scope, database: .private,
+      zone: zone, kind: .record(name: "A", type: "T", .created), author: nil,
+      place: FactPlace(partition: PartitionID(1), ordinal: Ordinal(number)), isSuperseded: false)
+    return TraceEntry(at: Sample.start, .change(change))
+  }
+
+  private func found(_ zone: TraceSearch.Question.Zone, of client: ClientID?) -> [UInt64] {
+    var question = TraceSearch.Question()
+    (question.zone, question.client) = (zone, client)
+    var search = TraceSearch(question, known: client == nil ? [] : [TraceRig.device])
+    search.find(Self.change(1, in: Self.own))
+    search.find(Self.change(2, in: Self.foreign))
+    return search.found.map(\.low)
+  }
+
+  /// Two users may have zones of the same name.
+  @Test func `a device's zone without an owner is the zone of its user`() {
+    let device = TraceRig.device.client
+    #expect(found(.init(name: "Notes", owner: nil), of: device) == [1])
+    #expect(found(.init(name: "Notes", owner: Self.foreign.owner), of: device) == [2])
+    #expect(found(.init(name: "Notes", owner: nil), of: nil) == [1, 2])
+  }
+}
