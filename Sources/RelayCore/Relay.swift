@@ -127,15 +127,15 @@ package struct Relay: ~Copyable {
     if trace.isOn { trace.add(.route(route, event), at: now) }
   }
 
-  /// Takes the entries made since the last call: those of each partition in their order.
-  package mutating func takeTrace() -> [TraceEntry] {
-    var entries: [TraceEntry] = []
-    guard trace.isOn else { return entries }
-    trace.drain(into: &entries)
+  /// Takes the entries made since the last call: those of each partition in their order, in an
+  /// array of their own, so that none is copied.
+  package mutating func takeTrace() -> [[TraceEntry]] {
+    guard trace.isOn else { return [] }
+    var parts = trace.isEmpty ? [] : [trace.take()]
     for index in partitions.indices where !partitions[index].trace.isEmpty {
-      partitions[index].trace.drain(into: &entries)
+      parts.append(partitions[index].trace.take())
     }
-    return entries
+    return parts
   }
 
   /// Steps a durable fact. Call `wake` after a batch of inputs.

@@ -98,7 +98,7 @@ package final class FileRecorder: FlightRecorder, Sendable {
       defer { (state.waiting, state.waitingCount, state.isWriting) = ([], 0, false) }
       return (state.waiting, state.taken - UInt64(state.waitingCount))
     }
-    let outcome = disk.write(waiting.flatMap(\.self), from: first)
+    let outcome = disk.write(waiting, from: first)
     state.withLock { state in
       state.trouble = outcome.trouble
       state.lost += UInt64(outcome.lost)

@@ -31,17 +31,21 @@ final class RecorderDisk: @unchecked Sendable {
 
   static func remove(_ path: String) -> Bool { unlink(path) == 0 }
 
-  /// - Parameter first: the number of the first entry in this life.
-  func write(_ entries: [TraceEntry], from first: UInt64) -> Outcome {
-    guard open(before: first) else { return Outcome(trouble: trouble, lost: entries.count) }
-    guard !entries.isEmpty else { return Outcome(trouble: trouble) }
+  /// - Parameters:
+  ///   - parts: entries in their order, as the loop gave them: a copy in one array would cost as
+  ///     much as to write them.
+  ///   - first: the number of the first entry in this life.
+  func write(_ parts: [[TraceEntry]], from first: UInt64) -> Outcome {
+    let count = parts.reduce(0) { $0 + $1.count }
+    guard open(before: first) else { return Outcome(trouble: trouble, lost: count) }
+    guard count > 0 else { return Outcome(trouble: trouble) }
     do throws(RingFile.Failure) {
-      let lost = try writer?.write(entries, from: first) ?? entries.count
+      let lost = try writer?.write(parts, from: first) ?? count
       settle()
       return Outcome(lost: lost)
     } catch {
       fails(error)
-      return Outcome(trouble: trouble, lost: entries.count)
+      return Outcome(trouble: trouble, lost: count)
     }
   }
 
@@ -57,7 +61,7 @@ final class RecorderDisk: @unchecked Sendable {
       let marks = marks(after: file.beginning)
       lifeBegan = file.newest + 1
       var writer = RingWriter(file)
-      _ = try writer.write(marks, from: RingWriter.numberOfMarks)
+      _ = try writer.write([marks], from: RingWriter.numberOfMarks)
       self.writer = consume writer
       isBegun = true
       settle()

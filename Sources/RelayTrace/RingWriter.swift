@@ -25,14 +25,17 @@ struct RingWriter: ~Copyable {
   /// Writes entries, the first of which is the `number`th of this life.
   ///
   /// - Returns: how many entries were too large for a block and left out.
-  mutating func write(_ entries: [TraceEntry], from number: UInt64) throws(RingFile.Failure) -> Int
-  {
+  mutating func write(
+    _ parts: [[TraceEntry]], from number: UInt64
+  ) throws(RingFile.Failure) -> Int {
     tooLarge = 0
     first = number
     frame = EntryWriter()
-    for entry in entries {
-      frame.write(entry)
-      if frame.bytes.bytes.count >= Self.frameFull { try flush(isLast: false) }
+    for part in parts {
+      for entry in part {
+        frame.write(entry)
+        if frame.bytes.bytes.count >= Self.frameFull { try flush(isLast: false) }
+      }
     }
     if frame.count > 0 { try flush(isLast: false) }
     return tooLarge

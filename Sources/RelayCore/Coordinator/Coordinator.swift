@@ -120,8 +120,7 @@ package struct Coordinator: ~Copyable {
 
   /// Hands the entries of this half of the turn to the flight recorder.
   private mutating func recordTrace() {
-    let entries = relay.takeTrace()
-    if !entries.isEmpty { actions.append(.trace(entries)) }
+    for entries in relay.takeTrace() { actions.append(.trace(entries)) }
   }
 
   /// Reads the relay's time. The coordinator reports to operators once when the wall clock is far

@@ -52,7 +52,7 @@ package struct JournalReplay: ~Copyable {
   private static let traceMax = 65_536
 
   private mutating func record() {
-    trace += relay.takeTrace()
+    for entries in relay.takeTrace() { trace += entries }
     guard trace.count > Self.traceMax else { return }
     let excess = trace.count - Self.traceMax + 1
     trace.replaceSubrange(..<excess, with: [TraceEntry(at: trace[excess].at, .lost(excess))])

@@ -30,13 +30,9 @@ extension Partition {
   func traced(
     _ match: Match, on device: Int, instead: TracedMatch.Instead?
   ) -> TracedMatch.Device {
-    let lane = devices[device].lane
-    let client = devices[device].client
-    if lane.retirement != nil { return TracedMatch.Device(client: client, .retired) }
-    var gathers: Instant?
-    if case .gathering(_, let due) = lane.state { gathers = due }
-    return TracedMatch.Device(
-      client: client, .pends(lane.part(of: match), gathers: gathers, instead: instead))
+    TracedMatch.Device(
+      client: devices[device].client,
+      devices[device].lane.outcome(of: match, instead: instead))
   }
 
   mutating func trace(
@@ -87,6 +83,14 @@ extension Lane {
       return nil
     }
     return .crowdsOut(first.content.notification)
+  }
+
+  /// What a match has done to the lane.
+  func outcome(of match: Match, instead: TracedMatch.Instead?) -> TracedMatch.Outcome {
+    if retirement != nil { return .retired }
+    var gathers: Instant?
+    if case .gathering(_, let due) = state { gathers = due }
+    return .pends(part(of: match), gathers: gathers, instead: instead)
   }
 
   /// The part of the lane where this match pends.

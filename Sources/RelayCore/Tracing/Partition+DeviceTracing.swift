@@ -52,25 +52,13 @@ extension Partition {
     _ device: Int, _ flight: Lane.Attempt?, _ verdict: Verdict, at now: Instant
   ) {
     guard trace.isOn, let flight else { return }
-    let lane = devices[device].lane
-    var rests: Instant?
-    if case .resting(let rest) = lane.state { rests = rest.until }
-    let dropsAlert =
-      flight.alert.map { shown in
-        !verdict.isDelivered && lane.retirement == nil
-          && !lane.pending.alerts.contains { $0.key == shown.key }
-      } ?? false
-    trace(
-      .ended(TracedVerdict(wake: flight.wake, verdict, rests: rests, dropsAlert: dropsAlert)),
-      of: device, at: now)
+    trace(.ended(devices[device].lane.traced(verdict, after: flight)), of: device, at: now)
   }
 
   /// The device gave a sign. It makes an entry only if something pends that the sign may end, or if
   /// it is the device's first: until then the lane forgets what a delivered wake has told.
   mutating func trace(_ receipt: TracedReceipt, of device: Int, at now: Instant) {
-    let lane = devices[device].lane
-    guard trace.isOn, lane.holdsAnything || !lane.hasAcknowledged else { return }
-    let brief = receipt.brief(for: devices[device].lane)
+    guard trace.isOn, let brief = devices[device].lane.brief(receipt) else { return }
     trace(.receipt(brief), of: device, at: now)
   }
 }
@@ -79,6 +67,24 @@ extension Lane {
   /// Whether something pends, or an alert is on its way.
   var holdsAnything: Bool {
     !pending.isEmpty || !pending.quiet.isEmpty || flight?.alert != nil
+  }
+
+  /// How the attempt that was `flight` has ended.
+  func traced(_ verdict: Verdict, after flight: Attempt) -> TracedVerdict {
+    var rests: Instant?
+    if case .resting(let rest) = state { rests = rest.until }
+    let dropsAlert =
+      flight.alert.map { shown in
+        !verdict.isDelivered && retirement == nil
+          && !pending.alerts.contains { $0.key == shown.key }
+      } ?? false
+    return TracedVerdict(wake: flight.wake, verdict, rests: rests, dropsAlert: dropsAlert)
+  }
+
+  /// The receipt with no more names than concern what pends; `nil` if it changes nothing that an
+  /// explanation could tell.
+  fileprivate func brief(_ receipt: TracedReceipt) -> TracedReceipt? {
+    holdsAnything || !hasAcknowledged ? receipt.brief(for: self) : nil
   }
 
   /// Whether something waits to be told, and neither a provider nor the courier reaches the device.

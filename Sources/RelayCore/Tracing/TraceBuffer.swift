@@ -31,14 +31,11 @@ struct TraceBuffer: Sendable {
     return kind != nil
   }
 
-  /// Moves all entries behind `all`.
-  mutating func drain(into all: inout [TraceEntry]) {
-    guard !isEmpty else { return }
-    let last = entries.last?.at
-    if all.isEmpty { swap(&all, &entries) } else { all += entries }
-    entries = []
-    if lost > 0, let last { all.append(TraceEntry(at: last, .lost(lost))) }
-    lost = 0
+  /// Gives all entries away, without a copy of any.
+  mutating func take() -> [TraceEntry] {
+    defer { (entries, lost) = ([], 0) }
+    if lost > 0, let last = entries.last?.at { entries.append(TraceEntry(at: last, .lost(lost))) }
+    return entries
   }
 }
 

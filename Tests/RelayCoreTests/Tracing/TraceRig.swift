@@ -45,7 +45,7 @@ struct TraceRig: ~Copyable {
     return entries[seen...].map(\.line)
   }
 
-  mutating func take() { entries += relay.takeTrace() }
+  mutating func take() { for part in relay.takeTrace() { entries += part } }
 
   mutating func step(_ fact: Fact) {
     for home in fact.homes {

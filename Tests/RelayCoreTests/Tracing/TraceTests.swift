@@ -163,8 +163,7 @@ import Testing
     for extra in [-1, 0, 1] {
       var buffer = TraceBuffer(isOn: true)
       for _ in 0..<(TraceBuffer.most + extra) { buffer.add(.began, at: Sample.start) }
-      var entries: [TraceEntry] = []
-      buffer.drain(into: &entries)
+      let entries = buffer.take()
       #expect(entries.count == TraceBuffer.most + extra)
       #expect((entries.last?.event == .lost(1)) == (extra == 1))
     }
