@@ -35,6 +35,11 @@ import Testing
     #expect(coloured.contains("\u{1b}[31m"))
   }
 
+  @Test func `a name cannot turn the rest of its line around`() {
+    #expect(HumanFormat.withoutDirections("zone _a/\u{202e}x, b") == "zone _a/\u{fffd}x, b")
+    #expect(HumanFormat.withoutDirections("é 👩‍👩‍👧 שלום") == "é 👩‍👩‍👧 שלום")
+  }
+
   /// JSON has the same shape as on the wire.
   @Test func `status as JSON has the same shape as on the wire`() throws {
     let words = Mutex("")

@@ -23,6 +23,8 @@ import Testing
   @Test(
     arguments: [
       "?\(phone)", "?\(phone)&zone=Notes&last=100", "?source=/r&id=1", "?zone=_abc/A%2FB&record=A1",
+      // The name begins with a mark that joins the slash before it.
+      "?zone=_abc/%CC%81Notes&record=A1",
       "?source=/r&id=1&\(phone)&container=c&environment=production",
     ])
   func `a good question finds that the recorder is off`(query: String) async throws {

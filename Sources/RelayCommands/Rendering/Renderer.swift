@@ -16,7 +16,7 @@ struct Renderer {
     switch format {
     case .text:
       for line in report.lines(Paint(isColourful: console.isColourful, columns: console.columns)) {
-        console.answer(line: line)
+        console.answer(line: HumanFormat.withoutDirections(line))
       }
     case .json: console.answer(line: try json(report, [.prettyPrinted]))
     case .jsonLine: console.answer(line: try json(report, []))

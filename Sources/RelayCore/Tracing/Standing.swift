@@ -103,7 +103,7 @@ extension Partition {
     var standing = Standing(device: key, at: now)
     guard let user = users.find(key.user, in: key.scope) else { return standing }
     standing.subscriptions = index.all(of: user).map { SubscriptionOutline($0) }
-    for zone in zones {
+    for zone in zones where sharing.hasMemberships(user) && zone.owner != key.user {
       let members = sharing.members(of: ZoneKey(scope: key.scope, zone: zone))
       guard let member = members.first(where: { $0.user == user }) else { continue }
       standing.shared[zone] = member.serial.ordinal

@@ -9,10 +9,12 @@ extension AdminAPI {
   package struct Trace: Sendable {
     let feed: TraceFeed
     let keys: any IdentityKeys & PushKeys
-    let queue = ExplanationQueue()
+    let queue: ExplanationQueue
 
-    package init(feed: TraceFeed, keys: any IdentityKeys & PushKeys) {
-      (self.feed, self.keys) = (feed, keys)
+    package init(
+      feed: TraceFeed, keys: any IdentityKeys & PushKeys, clock: any ClockReader
+    ) {
+      (self.feed, self.keys, queue) = (feed, keys, ExplanationQueue(clock: clock))
     }
   }
 
@@ -27,6 +29,7 @@ extension AdminAPI {
       throw WireError(
         .notFound, "trace.size is 0: the relay keeps nothing that explains; set it and restart")
     }
+    let asked = clock.boot()
     var question = query.question
     if let event = query.event { question.changes = names(of: event, question, trace) }
     let rows = try await registrations(of: question)
@@ -42,7 +45,7 @@ extension AdminAPI {
           + "or ask for fewer changes with last")
     }
     let (found, all) = (search.now, standings.devices)
-    return try await trace.queue.run { report(found, all, trace) }
+    return try await trace.queue.run(asked: asked) { report(found, all, trace, end: $0) }
   }
 
   /// The names that the change would have in each scope. The name depends on the scope, and not on
@@ -84,13 +87,10 @@ extension AdminAPI {
     }
   }
 
-  /// For how long one answer is computed. The command waits for ten seconds.
-  private static let explainingTime = Span.seconds(4)
-
+  /// - Parameter end: when the answer must be ready.
   private func report(
-    _ search: TraceSearch, _ standings: [Standing], _ trace: Trace
+    _ search: TraceSearch, _ standings: [Standing], _ trace: Trace, end: Instant
   ) -> ExplainReport {
-    let end = clock.boot() + Self.explainingTime
     var changes: [ExplainReport.ExplainedChange] = []
     // The newest first: what the time does not suffice for is counted as further devices.
     for name in search.found.reversed() {

@@ -17,7 +17,7 @@ struct TailFilter: Sendable {
     case .began, .lost: return true
     case .change(let change):
       return isOf(change.scope) && client == nil && route == nil
-        && isOf(change.author?.user) && isOf(change.zone)
+        && (isOf(change.author?.user) || isOf(change.zone.owner)) && isOf(change.zone)
     case .moved(let move):
       return isOf(move.scope) && client == nil && user == nil && zone == nil && route == nil
     case .matched(let match):

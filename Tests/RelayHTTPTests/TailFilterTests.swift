@@ -1,0 +1,30 @@
+import RelayCore
+import Testing
+
+@testable import RelayHTTP
+
+/// Which entries an operator follows.
+@Suite struct TailFilterTests {
+  private static func change(by author: String?) -> TraceEntry {
+    let scope = Scope(container: "c", environment: .production)
+    let change = TracedChange(
+      notification: Identifier(high: 1, low: 1), scope: scope, database: .private,
+      zone: ZoneID(name: "Notes", owner: UserID("_owner")),
+      kind: .record(name: "A", type: "T", .created),
+      author: author.map { Change.Author(user: UserID($0), client: nil) },
+      place: FactPlace(partition: PartitionID(1), ordinal: Ordinal(1)), isSuperseded: false)
+    return TraceEntry(at: Instant(milliseconds: 1), .change(change))
+  }
+
+  /// A change in a user's zone concerns the user, also if another user made it.
+  @Test func `a user's entries are those of the user's changes and of the user's zones`() {
+    var filter = TailFilter()
+    filter.user = "_owner"
+    #expect(filter.shows(Self.change(by: "_owner")))
+    #expect(filter.shows(Self.change(by: "_guest")))
+    #expect(filter.shows(Self.change(by: nil)))
+    filter.user = "_guest"
+    #expect(filter.shows(Self.change(by: "_guest")))
+    #expect(!filter.shows(Self.change(by: "_owner")))
+  }
+}
