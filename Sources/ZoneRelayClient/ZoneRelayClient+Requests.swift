@@ -76,6 +76,8 @@ extension ZoneRelayClient {
           headers: [
             "Authorization": "Bearer \(token.text)", "Content-Type": "application/json",
           ], body: body))
+    } catch let error as RelayError {
+      throw fail(error.code, "\(path): \(error.message)")
     } catch {
       throw fail(.unreachable, "\(path): \(Self.reason(error))")
     }
