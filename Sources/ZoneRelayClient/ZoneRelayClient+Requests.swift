@@ -49,7 +49,7 @@ extension ZoneRelayClient {
       // A 408 means that the body came too slowly. A 410 that does not come from the relay comes
       // from a proxy before it.
       case 408, 410, 429, 500...599:
-        throw fail(.busy, answer.reason(path), retryAfter: answer.retryAfter)
+        throw fail(.busy, answer.reason(path), retryAfter: answer.retryAfter(at: clock.date))
       // A relay does not redirect: this is a network that asks for a sign-in, or a proxy.
       case 300...399: throw fail(.badAnswer, answer.reason(path))
       default: throw fail(.refused, answer.reason(path))

@@ -85,6 +85,28 @@ import ZoneRelayTesting
     }
   }
 
+  private static let sunday = "Sun, 06 Nov 1994 08:49:37 GMT"
+  private static let device = Date(timeIntervalSince1970: 784_111_767)  // ten seconds before
+
+  @Test(arguments: [
+    ("7", nil, 7.0), (sunday, nil, 10), ("Sunday, 06-Nov-94 08:49:37 GMT", nil, 10),
+    ("Sun Nov  6 08:49:37 1994", nil, 10), (sunday, "Sun, 06 Nov 1994 08:49:07 GMT", 30),
+    (sunday, "garbage", 10), ("Mon, 06 Nov 2034 08:49:37 GMT", nil, 86_400), ("1e9", nil, 86_400),
+  ])
+  func `the wait that an answer asks for is read as seconds or as a date`(
+    text: String, date: String?, seconds: Double
+  ) {
+    var answer = RelayAnswer(status: 503, headers: ["retry-after": text])
+    if let date { answer.headers["date"] = date }
+    #expect(answer.retryAfter(at: Self.device) == .seconds(seconds))
+  }
+
+  @Test(arguments: ["", "soon", "-7", "nan", "Sun, 06 Nov 1994 08:49:17 GMT"])
+  func `a wait that is over or cannot be read is none`(text: String) {
+    let answer = RelayAnswer(status: 503, headers: ["retry-after": text])
+    #expect(answer.retryAfter(at: Self.device) == nil)
+  }
+
   @Test func `a wait ends when its last caller leaves`() async throws {
     let clock = StandingClock()
     let relay = InMemoryRelay()
