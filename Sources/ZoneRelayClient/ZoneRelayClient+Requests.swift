@@ -57,12 +57,31 @@ extension ZoneRelayClient {
     }
   }
 
-  /// Waits until the relay may be asked again after a failure.
+  /// Waits until the relay may be asked again after a failure. A refresh may shorten the wait.
   private func waitForRelay() async throws {
-    guard let until = backoff.until, until > clock.now else { return }
+    while true {
+      hasten()
+      guard let until = backoff.until, until > clock.now else { return }
+      let time = until - clock.now
+      show(.waiting(until: clock.date.addingTimeInterval(time / .seconds(1))))
+      try await pause(for: time)
+    }
+  }
+
+  /// If urgent callers wait: shortens the wait for the relay. If the relay itself has named a time,
+  /// these callers get an error, and the wait goes on for the others.
+  func hasten() {
+    guard !urgent.isEmpty, let until = backoff.until, until > clock.now else { return }
     let time = until - clock.now
-    show(.waiting(until: clock.date.addingTimeInterval(time / .seconds(1))))
-    try await pause(for: time)
+    guard backoff.isAsked, time > Backoff.shortest else {
+      backoff.hasten()
+      pause?.cancel()
+      return
+    }
+    let date = clock.date.addingTimeInterval(time / .seconds(1))
+    let error = RelayError(
+      .busy, "the relay has asked not to be asked again before \(date)", retryAfter: time)
+    for caller in urgent { leave(caller, error) }
   }
 
   private func exchange(

@@ -35,6 +35,8 @@ public actor ZoneRelayClient {
   var queue = WorkQueue()
   var calls: [WorkQueue.Caller: Call] = [:]
   var fetchers: [WorkQueue.Caller: CheckedContinuation<FetchReport, any Error>] = [:]
+  /// Callers of `refresh`.
+  var urgent: Set<WorkQueue.Caller> = []
   var pause: Task<Void, any Error>?
   var courier = CourierAddress()
   var statusBoard = StatusBoard()
@@ -89,6 +91,21 @@ public actor ZoneRelayClient {
   public func fetchAllChanges(_ scope: Scope = .everything) async throws -> FetchReport {
     state.want(scope)
     return try await joinRound()
+  }
+
+  /// As ``fetchAllChanges(_:)``, for a person who waits for the answer, or because the system says
+  /// that the network is back. It does not wait as long as the client does after failures: the next
+  /// request is sent at once, or a second after the last failure, however many calls there are. The
+  /// request may be one of another call that waits.
+  ///
+  /// - Throws: as ``fetchAllChanges(_:)``. If the relay itself has asked for a longer wait
+  ///   (`Retry-After`), the error is ``RelayError/Code/busy``: it comes at once, its `message` names
+  ///   the time, and its `retryAfter` is what is left of the wait. The next round brings what the
+  ///   call asked for.
+  @discardableResult
+  public func refresh(_ scope: Scope = .everything) async throws -> FetchReport {
+    state.want(scope)
+    return try await joinRound(isUrgent: true)
   }
 
   /// Fetches what a push names, or keeps it for the next round.
