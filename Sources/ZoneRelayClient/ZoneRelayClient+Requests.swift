@@ -42,7 +42,9 @@ extension ZoneRelayClient {
         guard !hasRenewed else {
           self.token = nil
           show(.signedOut)
-          throw fail(.signedOut, answer.reason(path))
+          let error = fail(.signedOut, answer.reason(path))
+          refused = token
+          throw error
         }
         hasRenewed = true
         _ = try await signIn(.refused)
@@ -111,6 +113,7 @@ extension ZoneRelayClient {
   func fail(
     _ code: RelayError.Code, _ message: String, retryAfter: Duration? = nil
   ) -> RelayError {
+    refused = nil
     let wait = backoff.failed(at: clock.now, retryAfter: retryAfter, chance: clock.chance)
     return RelayError(code, message, retryAfter: wait)
   }

@@ -31,6 +31,8 @@ public actor ZoneRelayClient {
 
   var state: ClientState
   var token: UserToken?
+  /// The token that the relay refused, if this was the last failure.
+  var refused: UserToken?
   var backoff = Backoff()
   var queue = WorkQueue()
   var calls: [WorkQueue.Caller: Call] = [:]
