@@ -131,6 +131,14 @@ extension ClientState {
     if zones[zone] == nil { zones[zone] = "" }
   }
 
+  /// The relay refuses to give the zone now, so each later round asks for it again. Its database
+  /// need not name it again.
+  mutating func refuse(_ zone: ZoneID) {
+    postpone(zone)
+    fetching.zones.remove(zone)
+    wanted.zones.insert(zone)
+  }
+
   /// The zone's token has expired, so the zone must be read from its start.
   mutating func expire(_ zone: ZoneID) {
     zones[zone] = ""
