@@ -177,9 +177,11 @@ extension ClientState {
 extension ClientState {
   /// Adds what the app asks for to what the next round must bring.
   mutating func want(_ scope: Scope) {
-    wanted.add(FetchPlan(scope))
+    guard case .zone(let named) = scope else { return wanted.add(FetchPlan(scope)) }
+    let zone = user.map { named.resolved(for: $0) } ?? named
+    wanted.add(FetchPlan(.zone(zone)))
     // The app asks for this very zone, so the zone waits no longer.
-    if case .zone(let zone) = scope { waiting[zone] = nil }
+    waiting[zone] = nil
   }
 
   /// Adds what a wake names to what the next round must bring. A number that was left out means
