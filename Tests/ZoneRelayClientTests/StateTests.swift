@@ -53,6 +53,46 @@ import ZoneRelayTesting
     #expect((attributes[.posixPermissions] as? Int) == 0o600, "also if others can read the draft")
   }
 
+  /// As when a crash of the machine could take the bytes or the name away.
+  @Test func `a save is durable: the bytes before the rename, and the directory after it`() throws {
+    let url = try Self.file()
+    defer { try? FileManager.default.removeItem(at: url.deletingLastPathComponent()) }
+    let synced = Synced(url)
+    try StateFile(url, sync: synced.note).save(Data("one".utf8))
+    #expect(synced.steps == ["draft of 3 bytes, not renamed", "directory, renamed"])
+    for failing in 0...1 {
+      let refusing = Synced(url, failing: failing)
+      let error = #expect(throws: RelayError.self) {
+        try StateFile(url, sync: refusing.note).save(Data("two".utf8))
+      }
+      #expect(error?.code == .badState)
+      #expect(error?.message.contains("sync") == true)
+    }
+  }
+
+  @Test func `a second client on one file is found at the first client's next save`() async throws {
+    let url = try Self.file()
+    defer { try? FileManager.default.removeItem(at: url.deletingLastPathComponent()) }
+    let relay = InMemoryRelay()
+    let account = Account(relay)
+    func client() throws -> ZoneRelayClient {
+      try ZoneRelayClient(
+        relay.address, state: .file(url), sink: InMemoryCopy(), transport: relay,
+        credentials: { try await account.token($0) })
+    }
+    let first = try client()
+    try await first.fetchAllChanges()
+    let second = try client()
+    await relay.save(TestRecord("a"), in: Rig.notes)
+    try await second.fetchAllChanges()
+    let error = await #expect(throws: RelayError.self) { try await first.fetchAllChanges() }
+    #expect(error?.code == .badState)
+    #expect(error?.message.contains("another client has saved \(url.path)") == true)
+    await relay.save(TestRecord("b"), in: Rig.notes)
+    #expect(try await second.fetchAllChanges().records == 1, "the second one goes on")
+    #expect(try await client().fetchAllChanges().records == 0, "as after a restart")
+  }
+
   @Test func `a save without a directory says why it failed`() {
     let file = StateFile(URL(fileURLWithPath: "/nonexistent/state.json"))
     let error = #expect(throws: RelayError.self) { try file.save(Data()) }
@@ -81,5 +121,33 @@ import ZoneRelayTesting
     let text = String(decoding: stored, as: UTF8.self).replacing("\"form\":1", with: "\"form\":2")
     let error = #expect(throws: RelayError.self) { try ClientState(stored: Data(text.utf8)) }
     #expect(error?.message.contains("form 2") == true)
+  }
+}
+
+/// Notes each sync of a state file, and fails one of them.
+private final class Synced: Sendable {
+  private let url: URL
+  private let failing: Int?
+  private let lock = NSLock()
+  // Every access holds the lock.
+  nonisolated(unsafe) private var noted: [String] = []
+
+  init(_ url: URL, failing: Int? = nil) { (self.url, self.failing) = (url, failing) }
+
+  var steps: [String] { lock.withLock { noted } }
+
+  var note: @Sendable (Int32) -> Int32 {
+    { [self] descriptor in
+      var found = stat()
+      fstat(descriptor, &found)
+      let isDirectory = found.st_mode & S_IFMT == S_IFDIR
+      let isRenamed = FileManager.default.fileExists(atPath: url.path)
+      return lock.withLock {
+        noted.append(
+          (isDirectory ? "directory" : "draft of \(found.st_size) bytes")
+            + (isRenamed ? ", renamed" : ", not renamed"))
+        return noted.count - 1 == failing ? -1 : 0
+      }
+    }
   }
 }
