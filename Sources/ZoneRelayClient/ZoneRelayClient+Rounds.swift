@@ -10,6 +10,8 @@ extension ZoneRelayClient {
       try await fetch(&report)
     } catch {
       state.failRound()
+      // What cannot be stored now is read again; the caller learns of the first error.
+      try? save()
       throw error
     }
     state.endRound()
@@ -53,7 +55,7 @@ extension ZoneRelayClient {
       let zones = page.zones ?? []
       try await fetchChanged(zones, of: database, &report)
       state.read(database, to: page.syncToken, naming: zones.map(\.zoneID))
-      try save()
+      try saveProgress()
       if isLast { return }
     }
   }
@@ -105,7 +107,7 @@ extension ZoneRelayClient {
     // The first page's token, so that what changed between the pages is named again.
     try check(first.syncToken, "the digest")
     state.read(database, to: first.syncToken, naming: present)
-    try save()
+    try saveProgress()
   }
 
   private func fetchNotifications(_ report: inout FetchReport) async throws {
@@ -136,7 +138,7 @@ extension ZoneRelayClient {
         startsOver = false
       }
       state.notifications = page.syncToken
-      try save()
+      try saveProgress()
       if isLast { return }
     }
   }

@@ -11,11 +11,11 @@ extension ZoneRelayClient {
     var rest = zones[...]
     var unfinished: [ZoneID] = []
     var readings: [ZoneID: ZoneReading] = [:]
+    if state.begin(zones) { try save() }
     while !rest.isEmpty || !unfinished.isEmpty {
       try checkWanted()
       let batch = unfinished + rest.prefix(Self.zonesPerRequest - unfinished.count)
       rest = rest.dropFirst(batch.count - unfinished.count)
-      if state.begin(batch) { try save() }
       let (_, answer) = try await ask(
         .database, "\(database.rawValue)/changes/zone",
         ZonesQuestion(zones: batch.map { .init(zoneID: $0, syncToken: state.token(of: $0)) }),
@@ -35,7 +35,7 @@ extension ZoneRelayClient {
           report.failures[zone] = error
         }
       }
-      try save()
+      try saveProgress()
       // The pages of the other zones are applied.
       if let busy { throw fail(busy.code, busy.message) }
     }

@@ -30,6 +30,10 @@ public actor ZoneRelayClient {
   let clock: any ClientClock
 
   var state: ClientState
+  /// The state as it was stored last.
+  var saved: ClientState
+  /// The time before which progress is not stored.
+  private var nextProgress = Duration.zero
   var token: UserToken?
   /// The token that the relay refused, if this was the last failure.
   var refused: UserToken?
@@ -69,6 +73,7 @@ public actor ZoneRelayClient {
     var state = try ClientState(stored: stored)
     // Without this save the installation would have another name after the next start.
     if stored == nil { try store.save(state.stored) }
+    saved = state
     state.enter("\(relay.container)/\(relay.environment.rawValue)")
     self.relay = relay
     self.store = store
@@ -136,5 +141,23 @@ public actor ZoneRelayClient {
     }
   }
 
-  func save() throws { try store.save(state.stored) }
+  /// Stores the state, if it differs from the stored one.
+  func save() throws {
+    guard state != saved else { return }
+    let begin = clock.now
+    try store.save(state.stored)
+    saved = state
+    nextProgress = clock.now + (clock.now - begin) * Self.progressPause
+  }
+
+  /// Stores what a round has read so far, so that a crash repeats little. A state of very many zones
+  /// takes long to store: then this waits, so that it takes a tenth of the time at most. The round's
+  /// end stores the rest.
+  func saveProgress() throws {
+    guard clock.now >= nextProgress, !state.hasReadAsMuch(as: saved) else { return }
+    try save()
+  }
+
+  /// How many times the length of a save passes before progress is stored again.
+  private static let progressPause = 9
 }

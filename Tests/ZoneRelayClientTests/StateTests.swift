@@ -53,6 +53,33 @@ import ZoneRelayTesting
     #expect((attributes[.posixPermissions] as? Int) == 0o600, "also if others can read the draft")
   }
 
+  @Test func `a round without news stores nothing`() async throws {
+    let rig = try Rig()
+    await rig.relay.save(TestRecord("a"), in: Rig.notes)
+    try await rig.client.fetchAllChanges()
+    let saves = rig.store.saves
+    try await rig.client.fetchAllChanges()
+    #expect(rig.store.saves == saves)
+  }
+
+  /// A state of very many zones on a slow disk: each save takes a second of the clock.
+  @Test func `storing takes a tenth of a round's time at most, and what is new is stored first`()
+    async throws
+  {
+    let rig = try Rig()
+    for number in 0..<1_000 {
+      await rig.relay.save(TestRecord("a"), in: ZoneID(name: "zone \(number)", owner: "_alice"))
+    }
+    let slow = SlowStore(rig.store, rig.clock)
+    let client = try ZoneRelayClient(
+      rig.relay.address, state: slow, sink: rig.sink, transport: rig.relay, clock: rig.clock,
+      credentials: { try await rig.account.token($0) })
+    try await client.fetchAllChanges()
+    // The user's first sign-in, five pages of zones that were not known before, and the end.
+    #expect(rig.store.saves <= 10)
+    #expect(try await rig.restarted().fetchAllChanges().records == 0)
+  }
+
   /// As when a crash of the machine could take the bytes or the name away.
   @Test func `a save is durable: the bytes before the rename, and the directory after it`() throws {
     let url = try Self.file()
@@ -121,6 +148,21 @@ import ZoneRelayTesting
     let text = String(decoding: stored, as: UTF8.self).replacing("\"form\":1", with: "\"form\":2")
     let error = #expect(throws: RelayError.self) { try ClientState(stored: Data(text.utf8)) }
     #expect(error?.message.contains("form 2") == true)
+  }
+}
+
+/// A store each of whose saves takes a second.
+private struct SlowStore: StateStore {
+  private let store: MemoryStore
+  private let clock: ManualClock
+
+  init(_ store: MemoryStore, _ clock: ManualClock) { (self.store, self.clock) = (store, clock) }
+
+  func load() throws -> Data? { try store.load() }
+
+  func save(_ state: Data) throws {
+    clock.pass(.seconds(1))
+    try store.save(state)
   }
 }
 

@@ -84,6 +84,13 @@ struct ClientState: Codable, Equatable {
     self = new
   }
 
+  /// Whether both states have read the same. What the next rounds must bring may differ.
+  func hasReadAsMuch(as other: ClientState) -> Bool {
+    var other = other
+    (other.wanted, other.fetching) = (wanted, fetching)
+    return self == other
+  }
+
   /// Whether this user is signed in.
   func isOf(_ user: String) -> Bool { self.user?.hasSameBytes(as: user) ?? false }
 
