@@ -37,10 +37,13 @@ public struct ZoneID: Hashable, Sendable, Codable, Comparable {
   }
 
   /// The zone with the user's record name in place of CloudKit's names for the signed-in user.
-  func resolved(for user: String) -> ZoneID {
-    let isOfCurrentUser = owner == "__defaultOwner__" || owner == "_defaultOwner"
+  func resolved(for user: String = Self.currentUser) -> ZoneID {
+    let isOfCurrentUser = owner == Self.currentUser || owner == "_defaultOwner"
     return isOfCurrentUser ? ZoneID(name: name, owner: user) : self
   }
+
+  /// The relay's name for the user who asks.
+  static let currentUser = "__defaultOwner__"
 }
 
 /// One of the user's two databases that have change tokens.
