@@ -19,7 +19,7 @@ extension ZoneRelayClient {
     }
     if !state.isOf(new.user) || state.isChanging { try await change(to: new.user) }
     // The last failure says nothing of another token.
-    if let refused, !refused.text.hasSameBytes(as: new.text) { backoff.hasten() }
+    if let refused, !refused.text.hasSameBytes(as: new.text) { backoff.hurry() }
     token = new
     return new
   }

@@ -62,7 +62,7 @@ extension ZoneRelayClient {
   /// Waits until the relay may be asked again after a failure. A refresh may shorten the wait.
   private func waitForRelay() async throws {
     while true {
-      hasten()
+      hurry()
       guard let until = backoff.until, until > clock.now else { return }
       let time = until - clock.now
       show(.waiting(until: clock.date.addingTimeInterval(time / .seconds(1))))
@@ -72,11 +72,11 @@ extension ZoneRelayClient {
 
   /// If urgent callers wait: shortens the wait for the relay. If the relay itself has named a time,
   /// these callers get an error, and the wait goes on for the others.
-  func hasten() {
+  func hurry() {
     guard !urgent.isEmpty, let until = backoff.until, until > clock.now else { return }
     let time = until - clock.now
     guard backoff.isAsked, time > Backoff.shortest else {
-      backoff.hasten()
+      backoff.hurry()
       pause?.cancel()
       return
     }

@@ -33,7 +33,7 @@ extension ZoneRelayClient {
   }
 
   private func fetchDatabase(_ database: UserDatabase, _ report: inout FetchReport) async throws {
-    var (expiries, trail) = (0, TokenTrail())
+    var (expiries, seen) = (0, SeenTokens())
     while true {
       try checkWanted()
       let held = state[database]
@@ -44,12 +44,12 @@ extension ZoneRelayClient {
         expiries += 1
         guard expiries <= Self.expiriesMax else { throw noAdvance("changes/database") }
         try await fetchDigest(of: database, from: page, &report)
-        trail = TokenTrail()
+        seen = SeenTokens()
         continue
       }
       let isLast = page.moreComing != true
       try check(page.syncToken, "changes/database")
-      guard isLast || trail.advances(from: held, to: page.syncToken) else {
+      guard isLast || seen.advances(from: held, to: page.syncToken) else {
         throw noAdvance("changes/database")
       }
       let zones = page.zones ?? []
@@ -85,14 +85,14 @@ extension ZoneRelayClient {
     of database: UserDatabase, from first: DatabaseAnswer, _ report: inout FetchReport
   ) async throws {
     var (page, present): (DatabaseAnswer, Set<ZoneID>) = (first, [])
-    var trail = TokenTrail()
+    var seen = SeenTokens()
     while true {
       let zones = page.zones ?? []
       present.formUnion(zones.map(\.zoneID))
       try await fetchChanged(zones, of: database, &report)
       guard page.moreComing == true else { break }
       try checkWanted()
-      guard let digest = page.digestToken, trail.advances(from: nil, to: digest) else {
+      guard let digest = page.digestToken, seen.advances(from: nil, to: digest) else {
         throw noAdvance("the digest")
       }
       let (isExpired, next) = try await ask(
@@ -112,7 +112,7 @@ extension ZoneRelayClient {
 
   private func fetchNotifications(_ report: inout FetchReport) async throws {
     var startsOver = state.notifications == nil
-    var (expiries, trail) = (0, TokenTrail())
+    var (expiries, seen) = (0, SeenTokens())
     while true {
       try checkWanted()
       let held = state.notifications
@@ -121,8 +121,8 @@ extension ZoneRelayClient {
         NotificationsAnswer.self)
       let isLast = page.moreComing != true && !isExpired
       try check(page.syncToken, "notifications/changes")
-      if isExpired { trail = TokenTrail() }
-      guard isLast || trail.advances(from: held, to: page.syncToken) else {
+      if isExpired { seen = SeenTokens() }
+      guard isLast || seen.advances(from: held, to: page.syncToken) else {
         throw noAdvance("notifications/changes")
       }
       if isExpired {

@@ -52,7 +52,7 @@ extension ZoneRelayClient {
         let starts = queue.fetch(caller)
         if isUrgent {
           urgent.insert(caller)
-          hasten()
+          hurry()
         }
         if starts { startWork() }
       }

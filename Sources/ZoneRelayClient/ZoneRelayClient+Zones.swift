@@ -47,7 +47,7 @@ extension ZoneRelayClient {
   /// What a round remembers of one zone.
   private struct ZoneReading {
     var expiries = 0
-    var trail = TokenTrail()
+    var seen = SeenTokens()
   }
 
   /// What became of one zone's part of an answer.
@@ -70,7 +70,7 @@ extension ZoneRelayClient {
     case _ where item.isExpired && held != nil:
       reading.expiries += 1
       guard reading.expiries <= Self.expiriesMax else { throw noAdvance("zone \(zone.name)") }
-      reading.trail = TokenTrail()
+      reading.seen = SeenTokens()
       state.expire(zone)
       return .more
     case ErrorAnswer.zoneNotFound:
@@ -86,7 +86,7 @@ extension ZoneRelayClient {
     }
     let isLast = item.moreComing != true
     try check(token, "zone \(zone.name)")
-    guard isLast || reading.trail.advances(from: held, to: token) else {
+    guard isLast || reading.seen.advances(from: held, to: token) else {
       throw noAdvance("zone \(zone.name)")
     }
     let page = ZonePage(item, of: zone, startsOver: held == nil)

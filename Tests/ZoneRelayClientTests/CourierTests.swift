@@ -99,7 +99,9 @@ import ZoneRelayTesting
     #expect(await streams.lastEventIDs == [nil, "1"])
   }
 
-  @Test func `a slow reader gets the newest 64 wakes, and the gap fetches everything`() async throws {
+  @Test func `a slow reader gets the newest 64 wakes, and the gap fetches everything`()
+    async throws
+  {
     let streams = EventTransport()
     let rig = try Rig(transport: streams)
     await streams.forward(to: rig.relay)

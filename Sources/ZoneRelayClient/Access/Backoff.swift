@@ -29,7 +29,7 @@ struct Backoff {
 
   /// Something says that the next request may succeed: it may be sent a second after the last
   /// failure. A time that the relay has named stays.
-  mutating func hasten() {
+  mutating func hurry() {
     guard let until, !isAsked else { return }
     self.until = min(until, lastFailure + Self.shortest)
   }

@@ -3,8 +3,8 @@ public import Foundation
 /// The client's state in one file, which only its owner can read. Each save writes a temporary file
 /// beside it, makes that durable, and renames it.
 ///
-/// Two clients must not share a file, nor an app and its extension: each would store tokens of pages
-/// that the other one has applied. The file has no lock, because iOS ends an app that holds one
+/// Two clients must not share a file, nor an app and its extension: each would store tokens of
+/// pages that the other one has applied. The file has no lock, because iOS ends an app that holds one
 /// while it is suspended. Instead a save throws ``RelayError/Code/badState`` if another client has
 /// saved since this one has read or saved the file.
 public struct StateFile: StateStore {
@@ -73,7 +73,7 @@ public struct StateFile: StateStore {
 /// What tells one saved file from another at the same place.
 private enum FileIdentity: Equatable {
   case absent
-  case present(number: UInt64, modified: Date?, bytes: UInt64)
+  case present(number: Int64, modified: Date?, bytes: Int64)
 
   init(_ url: URL) {
     // A file whose attributes cannot be read cannot be read or renamed either, which is reported.
@@ -82,9 +82,9 @@ private enum FileIdentity: Equatable {
       return
     }
     self = .present(
-      number: (found[.systemFileNumber] as? NSNumber)?.uint64Value ?? 0,
+      number: (found[.systemFileNumber] as? NSNumber)?.int64Value ?? 0,
       modified: found[.modificationDate] as? Date,
-      bytes: (found[.size] as? NSNumber)?.uint64Value ?? 0)
+      bytes: (found[.size] as? NSNumber)?.int64Value ?? 0)
   }
 }
 

@@ -10,8 +10,8 @@ extension RelayAnswer {
   /// Whether the relay says that the question's token has expired.
   var isExpiry: Bool { status == 410 && error?.serverErrorCode == ErrorAnswer.tokenExpired }
 
-  /// How long the relay, or a proxy before it, asks the client to wait; at most a day. A date counts
-  /// from the answer's own `Date`, so that a wrong clock of the device does no harm.
+  /// How long the relay, or a proxy before it, asks the client to wait; at most a day. A date
+  /// counts from the answer's own `Date`, so that a wrong clock of the device does no harm.
   ///
   /// - Parameter now: the device's time, for an answer without `Date`.
   func retryAfter(at now: Date) -> Duration? {

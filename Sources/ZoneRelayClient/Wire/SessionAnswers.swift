@@ -7,10 +7,10 @@ internal import Foundation
 /// Collects the answers of one session's tasks, each within its request's limits of bytes and time,
 /// and gives each once. It follows no redirection.
 ///
-/// When a limit is passed, the request ends with an error. On Apple's systems its task is cancelled.
-/// On Linux, where cancelling has crashed processes, the task goes on and what it brings is dropped,
-/// until the server ends the answer or is silent for the timeout.
-final class AnswerCollector: NSObject, URLSessionDataDelegate {
+/// When a limit is passed, the request ends with an error. On Apple's systems its task is
+/// cancelled. On Linux, where cancelling has crashed processes, the task goes on and what it brings
+/// is dropped, until the server ends the answer or is silent for the timeout.
+final class SessionAnswers: NSObject, URLSessionDataDelegate {
   private struct Answer {
     let bytesMax: Int
     let waiting: CheckedContinuation<RelayAnswer, any Error>

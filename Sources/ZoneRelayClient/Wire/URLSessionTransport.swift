@@ -16,12 +16,12 @@ internal import Foundation
 /// and its answer is dropped. On Linux, a cancelled task of `URLSession` has crashed processes.
 public final class URLSessionTransport: RelayTransport {
   let session: URLSession
-  private let collector = AnswerCollector()
+  private let answers = SessionAnswers()
   #if canImport(FoundationNetworking)
     /// Sends held requests, and nothing else. In the other session a request with a body could take
     /// the connection that `warm` has prepared.
     private let heldSession: URLSession
-    private let heldCollector = AnswerCollector()
+    private let heldAnswers = SessionAnswers()
   #endif
 
   /// - Parameter connectionsPerHost: how many connections the transport may have at once. One
@@ -32,10 +32,10 @@ public final class URLSessionTransport: RelayTransport {
     configuration.urlCache = nil
     configuration.httpCookieStorage = nil
     configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-    session = URLSession(configuration: configuration, delegate: collector, delegateQueue: nil)
+    session = URLSession(configuration: configuration, delegate: answers, delegateQueue: nil)
     #if canImport(FoundationNetworking)
       heldSession = URLSession(
-        configuration: configuration, delegate: heldCollector, delegateQueue: nil)
+        configuration: configuration, delegate: heldAnswers, delegateQueue: nil)
     #endif
   }
 
@@ -53,7 +53,7 @@ public final class URLSessionTransport: RelayTransport {
         return try await sendHeld(request)
       }
     #endif
-    return try await collector.answer(
+    return try await answers.answer(
       of: session.dataTask(with: Self.outgoing(request)), to: request)
   }
 
@@ -67,7 +67,7 @@ public final class URLSessionTransport: RelayTransport {
     var outgoing = URLRequest(url: request.url)
     outgoing.httpMethod = request.method
     outgoing.httpBody = request.body
-    // This is the longest silence; `AnswerCollector` watches over the whole time.
+    // This is the longest silence; `SessionAnswers` limits the whole time.
     outgoing.timeoutInterval = max(1, request.timeout / .seconds(1))
     for (name, value) in request.headers { outgoing.setValue(value, forHTTPHeaderField: name) }
     #if canImport(FoundationNetworking)
@@ -90,7 +90,7 @@ public final class URLSessionTransport: RelayTransport {
     }
 
     private func sendHeld(_ request: RelayRequest) async throws -> RelayAnswer {
-      try await heldCollector.answer(
+      try await heldAnswers.answer(
         of: heldSession.dataTask(with: Self.outgoing(request)), to: request)
     }
   #endif
