@@ -4,9 +4,9 @@ public import Foundation
 /// beside it, makes that durable, and renames it.
 ///
 /// Two clients must not share a file, nor an app and its extension: each would store tokens of
-/// pages that the other one has applied. The file has no lock, because iOS ends an app that holds one
-/// while it is suspended. Instead a save throws ``RelayError/Code/badState`` if another client has
-/// saved since this one has read or saved the file.
+/// pages that the other one has applied. The file has no lock, because iOS ends an app that holds
+/// one while it is suspended. Instead a save throws ``RelayError/Code/badState`` if another client
+/// has saved since this one has read or saved the file.
 public struct StateFile: StateStore {
   private let url: URL
   private let newest = NewestFile()
