@@ -18,6 +18,8 @@ extension ZoneRelayClient {
       throw RelayError(.signedOut, "no user is signed in")
     }
     if !state.isOf(new.user) || state.isChanging { try await change(to: new.user) }
+    // The last failure says nothing of another token.
+    if let refused, !refused.text.hasSameBytes(as: new.text) { backoff.hurry() }
     token = new
     return new
   }

@@ -91,7 +91,8 @@ extension ZoneRelayClient {
       courier.lapsed(url)
       return .lapsed
     case 408, 429, 500...599:
-      throw RelayError(.busy, answer.reason("courier"), retryAfter: answer.retryAfter)
+      throw RelayError(
+        .busy, answer.reason("courier"), retryAfter: answer.retryAfter(at: clock.date))
     case 300...399: throw RelayError(.badAnswer, answer.reason("courier"))
     default: throw RelayError(.refused, answer.reason("courier"))
     }

@@ -42,14 +42,16 @@ extension ZoneRelayClient {
         guard !hasRenewed else {
           self.token = nil
           show(.signedOut)
-          throw fail(.signedOut, answer.reason(path))
+          let error = fail(.signedOut, answer.reason(path))
+          refused = token
+          throw error
         }
         hasRenewed = true
         _ = try await signIn(.refused)
       // A 408 means that the body came too slowly. A 410 that does not come from the relay comes
       // from a proxy before it.
       case 408, 410, 429, 500...599:
-        throw fail(.busy, answer.reason(path), retryAfter: answer.retryAfter)
+        throw fail(.busy, answer.reason(path), retryAfter: answer.retryAfter(at: clock.date))
       // A relay does not redirect: this is a network that asks for a sign-in, or a proxy.
       case 300...399: throw fail(.badAnswer, answer.reason(path))
       default: throw fail(.refused, answer.reason(path))
@@ -57,12 +59,31 @@ extension ZoneRelayClient {
     }
   }
 
-  /// Waits until the relay may be asked again after a failure.
+  /// Waits until the relay may be asked again after a failure. A refresh may shorten the wait.
   private func waitForRelay() async throws {
-    guard let until = backoff.until, until > clock.now else { return }
+    while true {
+      hurry()
+      guard let until = backoff.until, until > clock.now else { return }
+      let time = until - clock.now
+      show(.waiting(until: clock.date.addingTimeInterval(time / .seconds(1))))
+      try await pause(for: time)
+    }
+  }
+
+  /// If urgent callers wait: shortens the wait for the relay. If the relay itself has named a time,
+  /// these callers get an error, and the wait goes on for the others.
+  func hurry() {
+    guard !urgent.isEmpty, let until = backoff.until, until > clock.now else { return }
     let time = until - clock.now
-    show(.waiting(until: clock.date.addingTimeInterval(time / .seconds(1))))
-    try await pause(for: time)
+    guard backoff.isAsked, time > Backoff.shortest else {
+      backoff.hurry()
+      pause?.cancel()
+      return
+    }
+    let date = clock.date.addingTimeInterval(time / .seconds(1))
+    let error = RelayError(
+      .busy, "the relay has asked not to be asked again before \(date)", retryAfter: time)
+    for caller in urgent { leave(caller, error) }
   }
 
   private func exchange(
@@ -76,6 +97,8 @@ extension ZoneRelayClient {
           headers: [
             "Authorization": "Bearer \(token.text)", "Content-Type": "application/json",
           ], body: body))
+    } catch let error as RelayError {
+      throw fail(error.code, "\(path): \(error.message)")
     } catch {
       throw fail(.unreachable, "\(path): \(Self.reason(error))")
     }
@@ -90,6 +113,7 @@ extension ZoneRelayClient {
   func fail(
     _ code: RelayError.Code, _ message: String, retryAfter: Duration? = nil
   ) -> RelayError {
+    refused = nil
     let wait = backoff.failed(at: clock.now, retryAfter: retryAfter, chance: clock.chance)
     return RelayError(code, message, retryAfter: wait)
   }

@@ -10,6 +10,8 @@ extension ZoneRelayClient {
       try await fetch(&report)
     } catch {
       state.failRound()
+      // What cannot be stored now is read again; the caller learns of the first error.
+      try? save()
       throw error
     }
     state.endRound()
@@ -31,7 +33,7 @@ extension ZoneRelayClient {
   }
 
   private func fetchDatabase(_ database: UserDatabase, _ report: inout FetchReport) async throws {
-    var expiries = 0
+    var (expiries, seen) = (0, SeenTokens())
     while true {
       try checkWanted()
       let held = state[database]
@@ -42,14 +44,18 @@ extension ZoneRelayClient {
         expiries += 1
         guard expiries <= Self.expiriesMax else { throw noAdvance("changes/database") }
         try await fetchDigest(of: database, from: page, &report)
+        seen = SeenTokens()
         continue
       }
       let isLast = page.moreComing != true
-      try checkAdvance(from: held, to: page.syncToken, isLast: isLast, "changes/database")
+      try check(page.syncToken, "changes/database")
+      guard isLast || seen.advances(from: held, to: page.syncToken) else {
+        throw noAdvance("changes/database")
+      }
       let zones = page.zones ?? []
       try await fetchChanged(zones, of: database, &report)
       state.read(database, to: page.syncToken, naming: zones.map(\.zoneID))
-      try save()
+      try saveProgress()
       if isLast { return }
     }
   }
@@ -79,103 +85,34 @@ extension ZoneRelayClient {
     of database: UserDatabase, from first: DatabaseAnswer, _ report: inout FetchReport
   ) async throws {
     var (page, present): (DatabaseAnswer, Set<ZoneID>) = (first, [])
+    var seen = SeenTokens()
     while true {
       let zones = page.zones ?? []
       present.formUnion(zones.map(\.zoneID))
       try await fetchChanged(zones, of: database, &report)
       guard page.moreComing == true else { break }
       try checkWanted()
-      guard let digest = page.digestToken else { throw noAdvance("the digest") }
+      guard let digest = page.digestToken, seen.advances(from: nil, to: digest) else {
+        throw noAdvance("the digest")
+      }
       let (isExpired, next) = try await ask(
         .database, "\(database.rawValue)/changes/database", DatabaseQuestion(digestToken: digest),
         DatabaseAnswer.self)
-      guard isExpired, next.digestToken != digest else { throw noAdvance("the digest") }
+      guard isExpired else { throw noAdvance("the digest") }
       page = next
     }
     for zone in state.zones(of: database, without: present) {
       try await lose(zone, .unseen, &report)
     }
     // The first page's token, so that what changed between the pages is named again.
-    try checkAdvance(from: nil, to: first.syncToken, isLast: true, "the digest")
+    try check(first.syncToken, "the digest")
     state.read(database, to: first.syncToken, naming: present)
-    try save()
-  }
-
-  private func lose(_ zone: ZoneID, _ loss: ZoneLoss, _ report: inout FetchReport) async throws {
-    try await sink.remove(zone, loss)
-    state.lose(zone)
-    report.zones.insert(zone)
-  }
-
-  private func fetchZones(
-    _ zones: [ZoneID], of database: UserDatabase, _ report: inout FetchReport
-  ) async throws {
-    var rest = zones[...]
-    var unfinished: [ZoneID] = []
-    var expiries: [ZoneID: Int] = [:]
-    while !rest.isEmpty || !unfinished.isEmpty {
-      try checkWanted()
-      let batch = unfinished + rest.prefix(Self.zonesPerRequest - unfinished.count)
-      rest = rest.dropFirst(batch.count - unfinished.count)
-      if state.begin(batch) { try save() }
-      let (_, answer) = try await ask(
-        .database, "\(database.rawValue)/changes/zone",
-        ZonesQuestion(zones: batch.map { .init(zoneID: $0, syncToken: state.token(of: $0)) }),
-        ZonesAnswer.self)
-      guard let items = answer.items(for: batch) else {
-        throw fail(.badAnswer, "changes/zone: the answer is not about the zones asked for")
-      }
-      unfinished = []
-      for (zone, item) in zip(batch, items) {
-        if item.isExpired { expiries[zone, default: 0] += 1 }
-        guard expiries[zone, default: 0] <= Self.expiriesMax else {
-          throw noAdvance("zone \(zone.name)")
-        }
-        if try await take(item, of: zone, &report) { unfinished.append(zone) }
-      }
-      try save()
-    }
-  }
-
-  /// Applies one zone's part of an answer.
-  ///
-  /// - Returns: true if the zone has further pages.
-  private func take(
-    _ item: ZonesAnswer.Zone, of zone: ZoneID, _ report: inout FetchReport
-  ) async throws -> Bool {
-    let held = state.token(of: zone)
-    switch item.serverErrorCode {
-    case nil: break
-    case _ where item.isExpired && held != nil:
-      state.expire(zone)
-      return true
-    case ErrorAnswer.zoneNotFound:
-      try await lose(zone, .unseen, &report)
-      return false
-    case let code?:
-      throw fail(
-        ErrorAnswer.meaning(of: code), "zone \(zone.name): \(code): \(item.reason ?? "")")
-    }
-    guard let token = item.syncToken else {
-      throw fail(.badAnswer, "changes/zone: zone \(zone.name) has no syncToken")
-    }
-    let isLast = item.moreComing != true
-    try checkAdvance(from: held, to: token, isLast: isLast, "zone \(zone.name)")
-    let page = ZonePage(item, of: zone, startsOver: held == nil)
-    // An answer without news is no page for the sink.
-    if token != held || page.gap || !page.isEmpty {
-      try await sink.apply(page)
-      report.add(page)
-    }
-    if token != held { backoff.succeeded() }
-    state.read(zone, to: token)
-    if isLast { state.didRead(zone) }
-    return !isLast
+    try saveProgress()
   }
 
   private func fetchNotifications(_ report: inout FetchReport) async throws {
     var startsOver = state.notifications == nil
-    var expiries = 0
+    var (expiries, seen) = (0, SeenTokens())
     while true {
       try checkWanted()
       let held = state.notifications
@@ -183,7 +120,11 @@ extension ZoneRelayClient {
         .device, "notifications/changes", NotificationsQuestion(syncToken: held),
         NotificationsAnswer.self)
       let isLast = page.moreComing != true && !isExpired
-      try checkAdvance(from: held, to: page.syncToken, isLast: isLast, "notifications/changes")
+      try check(page.syncToken, "notifications/changes")
+      if isExpired { seen = SeenTokens() }
+      guard isLast || seen.advances(from: held, to: page.syncToken) else {
+        throw noAdvance("notifications/changes")
+      }
       if isExpired {
         expiries += 1
         guard expiries <= Self.expiriesMax else { throw noAdvance("notifications/changes") }
@@ -197,25 +138,20 @@ extension ZoneRelayClient {
         startsOver = false
       }
       state.notifications = page.syncToken
-      try save()
+      try saveProgress()
       if isLast { return }
     }
   }
 
-  /// How many zones one request asks for: at most 200 records each fit into an answer of 1,000.
-  private static let zonesPerRequest = 50
   /// How often a token of one feed may expire in a round. More would be a fault of the relay.
-  private static let expiriesMax = 3
+  static let expiriesMax = 3
 
   /// An empty token would stand for the feed's start.
-  private func checkAdvance(
-    from held: String?, to token: String, isLast: Bool, _ place: String
-  ) throws {
+  func check(_ token: String, _ place: String) throws {
     if token.isEmpty { throw fail(.badAnswer, "\(place): the token is empty") }
-    guard isLast || token != held else { throw noAdvance(place) }
   }
 
-  private func noAdvance(_ place: String) -> RelayError {
+  func noAdvance(_ place: String) -> RelayError {
     fail(.badAnswer, "\(place): more is coming, and the token does not advance")
   }
 }

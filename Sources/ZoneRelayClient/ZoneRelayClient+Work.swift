@@ -41,23 +41,31 @@ extension ZoneRelayClient {
   }
 
   /// Waits for a round that begins after now.
-  func joinRound() async throws -> FetchReport {
+  ///
+  /// - Parameter isUrgent: whether the caller gets an error rather than a long wait.
+  func joinRound(isUrgent: Bool = false) async throws -> FetchReport {
     try Task.checkCancellation()
     let caller = queue.newCaller()
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         fetchers[caller] = continuation
-        if queue.fetch(caller) { startWork() }
+        let starts = queue.fetch(caller)
+        if isUrgent {
+          urgent.insert(caller)
+          hurry()
+        }
+        if starts { startWork() }
       }
     } onCancel: {
       Task { await self.leave(caller) }
     }
   }
 
-  private func leave(_ caller: WorkQueue.Caller) {
+  func leave(_ caller: WorkQueue.Caller, _ reason: any Error = CancellationError()) {
     queue.leave(caller)
+    urgent.remove(caller)
     calls.removeValue(forKey: caller)?.cancel()
-    fetchers.removeValue(forKey: caller)?.resume(throwing: CancellationError())
+    fetchers.removeValue(forKey: caller)?.resume(throwing: reason)
     endPauseIfUnwanted()
   }
 
@@ -81,7 +89,10 @@ extension ZoneRelayClient {
         } catch {
           result = .failure(Self.reason(for: error))
         }
-        for caller in queue.end() { fetchers.removeValue(forKey: caller)?.resume(with: result) }
+        for caller in queue.end() {
+          urgent.remove(caller)
+          fetchers.removeValue(forKey: caller)?.resume(with: result)
+        }
       }
     }
     if statusBoard.status != .signedOut { show(.idle) }
@@ -92,13 +103,14 @@ extension ZoneRelayClient {
     error is WorkStopped ? RelayError(.signedOut, "the user signed out during the call") : error
   }
 
-  /// Waits before a request. The wait ends early if no caller waits for the work any more.
+  /// Waits before a request. The wait ends early if it was shortened, and with an error if no
+  /// caller waits for the work any more.
   func pause(for time: Duration) async throws {
     let pause = Task { [clock] in try await clock.sleep(for: time) }
     self.pause = pause
     defer { self.pause = nil }
     endPauseIfUnwanted()
-    do { try await pause.value } catch { throw WorkStopped() }
+    do { try await pause.value } catch { try checkWanted() }
   }
 
   private func endPauseIfUnwanted() {

@@ -2,8 +2,8 @@ public import Foundation
 
 /// Keeps an app's copy of its zones equal to what the relay knows, for one installation.
 ///
-/// The app gives every push to ``handle(_:_:)`` and calls ``fetchAllChanges(_:)`` when it starts
-/// and when its user looks at it. The client promises:
+/// The app gives every push to ``handle(_:_:)``, calls ``fetchAllChanges(_:)`` when it starts and
+/// ``refresh(_:)`` when its user looks at it. The client promises:
 ///
 /// - **A page is applied before its token is stored.** After a crash the page may come again.
 /// - **One thing at a time.** Calls of ``ChangeSink`` never overlap. All calls that come during a
@@ -12,7 +12,7 @@ public import Foundation
 ///   differ.
 /// - **No storms.** After a failure the client waits before its next request: as long as the relay
 ///   asks, otherwise 1 s, doubled with each failure up to 5 min, each wait a fifth longer or
-///   shorter.
+///   shorter. ``refresh(_:)`` waits one second at most.
 /// - **Users never mix.** When another user signs in, ``ChangeSink/accountChanged(from:to:)`` is
 ///   called before anything of that user is fetched, and no token of the earlier user is kept.
 ///
@@ -30,17 +30,25 @@ public actor ZoneRelayClient {
   let clock: any ClientClock
 
   var state: ClientState
+  /// The state as it was stored last.
+  var saved: ClientState
+  /// The time before which progress is not stored.
+  private var nextProgress = Duration.zero
   var token: UserToken?
+  /// The token that the relay refused, if this was the last failure.
+  var refused: UserToken?
   var backoff = Backoff()
   var queue = WorkQueue()
   var calls: [WorkQueue.Caller: Call] = [:]
   var fetchers: [WorkQueue.Caller: CheckedContinuation<FetchReport, any Error>] = [:]
+  /// Callers of `refresh`.
+  var urgent: Set<WorkQueue.Caller> = []
   var pause: Task<Void, any Error>?
   var courier = CourierAddress()
   var statusBoard = StatusBoard()
 
   /// - Parameters:
-  ///   - state: keeps the client's tokens, for this installation alone.
+  ///   - state: keeps the client's tokens, for this installation and this client alone.
   ///   - sink: the app's copy of its zones.
   ///   - credentials: gives the signed-in user's token; nil means that no user is signed in.
   /// - Throws: the error of `state.load`, or ``RelayError/Code/badState`` if the stored bytes are
@@ -65,6 +73,7 @@ public actor ZoneRelayClient {
     var state = try ClientState(stored: stored)
     // Without this save the installation would have another name after the next start.
     if stored == nil { try store.save(state.stored) }
+    saved = state
     state.enter("\(relay.container)/\(relay.environment.rawValue)")
     self.relay = relay
     self.store = store
@@ -89,6 +98,21 @@ public actor ZoneRelayClient {
   public func fetchAllChanges(_ scope: Scope = .everything) async throws -> FetchReport {
     state.want(scope)
     return try await joinRound()
+  }
+
+  /// As ``fetchAllChanges(_:)``, for a person who waits for the answer, or because the system says
+  /// that the network is back. It does not wait as long as the client does after failures: the next
+  /// request is sent at once, or a second after the last failure, however many calls there are. The
+  /// request may be one of another call that waits.
+  ///
+  /// - Throws: as ``fetchAllChanges(_:)``. If the relay itself has asked for a longer wait
+  ///   (`Retry-After`), the error is ``RelayError/Code/busy``: it comes at once, its `message`
+  ///   names the time, and its `retryAfter` is what is left of the wait. The next round brings what
+  ///   the call asked for.
+  @discardableResult
+  public func refresh(_ scope: Scope = .everything) async throws -> FetchReport {
+    state.want(scope)
+    return try await joinRound(isUrgent: true)
   }
 
   /// Fetches what a push names, or keeps it for the next round.
@@ -117,5 +141,23 @@ public actor ZoneRelayClient {
     }
   }
 
-  func save() throws { try store.save(state.stored) }
+  /// Stores the state, if it differs from the stored one.
+  func save() throws {
+    guard state != saved else { return }
+    let begin = clock.now
+    try store.save(state.stored)
+    saved = state
+    nextProgress = clock.now + (clock.now - begin) * Self.progressPause
+  }
+
+  /// Stores what a round has read so far, so that a crash repeats little. To store a state of very
+  /// many zones takes long: then this does nothing for a time, so that storing takes a tenth of the
+  /// time at most. The round's end stores the rest.
+  func saveProgress() throws {
+    guard clock.now >= nextProgress, !state.hasReadAsMuch(as: saved) else { return }
+    try save()
+  }
+
+  /// How many times the length of a save passes before progress is stored again.
+  private static let progressPause = 9
 }

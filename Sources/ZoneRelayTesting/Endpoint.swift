@@ -66,12 +66,13 @@ struct Question {
 }
 
 extension ZoneID {
-  /// - Parameter user: the zone's owner if the JSON names none.
+  /// - Parameter user: the zone's owner if the JSON names none, or CloudKit's name for this user.
   init?(_ json: Any?, of user: String) {
     guard let members = json as? [String: Any], let name = members["zoneName"] as? String else {
       return nil
     }
-    self.init(name: name, owner: members["ownerRecordName"] as? String ?? user)
+    let owner = members["ownerRecordName"] as? String
+    self.init(name: name, owner: owner == "__defaultOwner__" ? user : owner ?? user)
   }
 
   var json: [String: Any] { ["zoneName": name, "ownerRecordName": owner] }

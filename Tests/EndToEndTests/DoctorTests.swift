@@ -43,6 +43,7 @@ import Testing
     #expect(Set(run.lines.map(\.group)) == Set(groups))
     let publicKey = keys.output.trimmingCharacters(in: .whitespacesAndNewlines)
     #expect(run.lines.contains { $0.message.contains(publicKey) })
+    #expect(run.lines.contains { $0.message == "it leads to this relay" })
     #expect(run.lines.filter { $0.group == "change" && $0.seconds != nil }.count == 6)
     #expect(try receiver.received().isEmpty, "the webhook gets nothing")
     #expect(try google.pushes(to: "messages:send").count == 1)

@@ -40,6 +40,16 @@ import Testing
     #expect(HumanFormat.withoutDirections("é 👩‍👩‍👧 שלום") == "é 👩‍👩‍👧 שלום")
   }
 
+  /// A provider, or a server in its place, may answer with anything.
+  @Test func `what a provider said cannot move the terminal's cursor`() {
+    var report = Self.report()
+    report.reasons = ["the route is stopped: \u{1b}[2J"]
+    report.routes[0].lastError = "no\u{1b}[1A\r\nroute"
+    let lines = report.lines(Paint(isColourful: false))
+    #expect(lines.allSatisfy { !$0.contains("\u{1b}") && !$0.contains("\n") })
+    #expect(lines.contains { $0.hasSuffix("no\u{fffd}[1A route") })
+  }
+
   /// JSON has the same shape as on the wire.
   @Test func `status as JSON has the same shape as on the wire`() throws {
     let words = Mutex("")

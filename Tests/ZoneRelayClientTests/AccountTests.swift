@@ -35,6 +35,46 @@ import ZoneRelayTesting
     #expect(await rig.client.statusBoard.status == .signedOut)
   }
 
+  /// The last of many failures was that the relay refused the user's token.
+  @Test func `a new token is tried at once, and the refused one waits`() async throws {
+    let rig = try Rig()
+    try await rig.client.fetchAllChanges()
+    await rig.account.goStale()
+    await rig.relay.refuseTokens(of: "_alice")
+    for _ in 1...4 {
+      await #expect(throws: RelayError.self) { try await rig.client.fetchAllChanges() }
+    }
+    #expect(rig.clock.sleeps == [1, 2, 4].map { .seconds($0) }, "the refused token waits")
+    await rig.account.goStale(false)
+    rig.clock.pass(.seconds(1))
+    try await rig.client.fetchAllChanges()
+    #expect(rig.clock.sleeps.count == 3)
+  }
+
+  /// Another token does not make a relay well that is busy.
+  @Test func `a new token waits where the relay has asked for a wait`() async throws {
+    let rig = try Rig()
+    try await rig.client.fetchAllChanges()
+    await rig.account.goStale()
+    await rig.relay.refuseTokens(of: "_alice")
+    await #expect(throws: RelayError.self) { try await rig.client.fetchAllChanges() }
+    await rig.relay.fail(.status(503, retryAfter: 10))
+    await #expect(throws: RelayError.self) { try await rig.client.fetchAllChanges() }
+    await rig.account.goStale(false)
+    try await rig.client.fetchAllChanges()
+    #expect(rig.clock.sleeps == [.seconds(1), .seconds(11)])
+  }
+
+  @Test(arguments: [401, 421])
+  func `each answer that means signed out asks the app once`(status: Int) async throws {
+    let rig = try Rig()
+    await rig.relay.fail(.status(status), .status(status))
+    let error = await #expect(throws: RelayError.self) { try await rig.client.fetchAllChanges() }
+    #expect(error?.code == .signedOut)
+    #expect(await rig.account.asked == [.needed, .refused])
+    #expect(await rig.client.statusBoard.status == .signedOut)
+  }
+
   @Test func `without a user nothing is asked`() async throws {
     let rig = try Rig()
     await rig.account.signIn(nil)
@@ -124,6 +164,23 @@ import ZoneRelayTesting
     await gate.open()
     _ = try await round.value
     #expect(await seen.next() == .idle)
+  }
+
+  @Test func `the status names the time until which the client waits`() async throws {
+    let clock = HeldClock()
+    let relay = InMemoryRelay()
+    let account = Account(relay)
+    let client = try ZoneRelayClient(
+      relay.address, state: MemoryStore(), sink: InMemoryCopy(), transport: relay, clock: clock,
+      credentials: { try await account.token($0) })
+    await relay.fail(.status(503, retryAfter: 10))
+    await #expect(throws: RelayError.self) { try await client.fetchAllChanges() }
+    let waiting = Task { try await client.fetchAllChanges() }
+    await clock.untilSleep()
+    let until = clock.date.addingTimeInterval(11)
+    #expect(await client.statusBoard.status == .waiting(until: until))
+    waiting.cancel()
+    await #expect(throws: CancellationError.self) { try await waiting.value }
   }
 
   @Test func `status streams without a reader are forgotten`() async throws {

@@ -99,6 +99,26 @@ import ZoneRelayTesting
     #expect(await streams.lastEventIDs == [nil, "1"])
   }
 
+  @Test func `a slow reader gets the newest 64 wakes, and the gap fetches everything`()
+    async throws
+  {
+    let streams = EventTransport()
+    let rig = try Rig(transport: streams)
+    await streams.forward(to: rig.relay)
+    try await rig.client.register(.courier)
+    var wakes = rig.client.wakes().makeAsyncIterator()
+    for number in 1...70 { await streams.send("data: \(Self.push(number))\n\n") }
+    await streams.end()
+    while await streams.lastEventIDs.count < 2 { await Task.yield() }
+    let first = try #require(try await wakes.next())
+    #expect(first.number == 7)
+    try await rig.client.fetchAllChanges(.notifications)
+    let before = await rig.relay.requests.count
+    try await rig.client.handle(first)
+    #expect(await rig.relay.requests.count == before + 3)
+    for number in 8...70 { #expect(try await wakes.next()?.number == UInt32(number)) }
+  }
+
   private static func push(_ number: Int) -> String {
     #"{"ck":{"ckuserid":"_alice"},"zr":{"w":\#(number)}}"#
   }

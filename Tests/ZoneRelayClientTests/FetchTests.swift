@@ -83,6 +83,32 @@ import ZoneRelayTesting
     #expect(page.changed.map(\.own) == [true])
   }
 
+  @Test(arguments: ["__defaultOwner__", "_defaultOwner"])
+  func `CloudKit's name for the signed-in user names the user's own zone`(owner: String)
+    async throws
+  {
+    let rig = try Rig()
+    try await rig.client.fetchAllChanges()
+    await rig.relay.save(TestRecord("a"), in: Rig.notes)
+    let report = try await rig.client.fetchAllChanges(
+      .zone(ZoneID(name: Rig.notes.name, owner: owner)))
+    #expect(report.zones == [Rig.notes])
+    #expect(await rig.sink.zones == [Rig.notes: ["a": "1"]])
+    #expect(await rig.sink.losses.isEmpty)
+    #expect(await rig.client.state.zones.keys.sorted() == [Rig.notes])
+  }
+
+  @Test func `a gap without news is a page`() async throws {
+    let rig = try Rig()
+    await rig.relay.save(TestRecord("a"), in: Rig.notes)
+    try await rig.client.fetchAllChanges()
+    let pages = await rig.sink.pages.count
+    await rig.relay.setGap(true, in: Rig.notes)
+    let report = try await rig.client.fetchAllChanges(.zone(Rig.notes))
+    #expect(report.pages == 1 && report.records == 0)
+    #expect(await rig.sink.pages.dropFirst(pages).map(\.gap) == [true])
+  }
+
   @Test func `a gap is shown`() async throws {
     let rig = try Rig()
     await rig.relay.save(TestRecord("a"), in: Rig.notes)

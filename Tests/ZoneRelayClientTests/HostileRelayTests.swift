@@ -56,6 +56,79 @@ import ZoneRelayTesting
     #expect(await transport.count < 10)
   }
 
+  /// Two tokens that follow on each other for ever.
+  @Test(arguments: ["changes/database", "changes/zone", "notifications/changes"])
+  func `a circle of tokens is an error and no loop`(path: String) async throws {
+    let transport = ScriptedTransport { asked, count in
+      let token = asked == path ? (count.isMultiple(of: 2) ? "A" : "B") : "t"
+      let isMore = asked == path
+      return asked == "changes/zone"
+        ? .json(
+          #"{"zones":[{"zoneID":\#(Self.zone),"syncToken":"\#(token)","moreComing":\#(isMore)}]}"#)
+        : .json(#"{"syncToken":"\#(token)","zones":[{"zoneID":\#(Self.zone)}],"#
+            + #""moreComing":\#(isMore)}"#)
+    }
+    let rig = try Rig(transport: transport)
+    let error = await #expect(throws: RelayError.self) { try await rig.client.fetchAllChanges() }
+    #expect(error?.code == .badAnswer)
+    #expect(error?.message.contains("does not advance") == true)
+    #expect(await transport.count < 10)
+  }
+
+  @Test func `a digest whose tokens go in a circle is an error and no loop`() async throws {
+    let transport = ScriptedTransport { path, count in
+      guard path == "changes/database" else { return .json(#"{"syncToken":"n"}"#) }
+      let digest = count.isMultiple(of: 2) ? "A" : "B"
+      return .json(
+        #"{\#(Self.expired),"syncToken":"d","moreComing":true,"digestToken":"\#(digest)"}"#,
+        status: 410)
+    }
+    let rig = try Rig(transport: transport)
+    let error = await #expect(throws: RelayError.self) { try await rig.client.fetchAllChanges() }
+    #expect(error?.code == .badAnswer)
+    #expect(await transport.count < 10)
+  }
+
+  @Test func `a digest that goes on with an answer of another kind is an error`() async throws {
+    let transport = ScriptedTransport { path, count in
+      guard path == "changes/database" else { return .json(#"{"syncToken":"n"}"#) }
+      return count == 1
+        ? .json(
+          #"{\#(Self.expired),"syncToken":"d","moreComing":true,"digestToken":"x"}"#, status: 410)
+        : .json(#"{"syncToken":"t","zones":[]}"#)
+    }
+    let rig = try Rig(transport: transport)
+    let error = await #expect(throws: RelayError.self) { try await rig.client.fetchAllChanges() }
+    #expect(error?.message.contains("the digest") == true)
+    #expect(await rig.client.state[.private] == nil)
+  }
+
+  /// The first of three zones is refused, in the first two rounds.
+  @Test func `a zone that the relay refuses stops no other zone, and is asked for again`()
+    async throws
+  {
+    let rig = try Rig()
+    let zones = ["A", "B", "C"].map { ZoneID(name: $0, owner: "_alice") }
+    for zone in zones { await rig.relay.save(TestRecord("a"), in: zone) }
+    let refusing = RefusingTransport(rig.relay, zone: "A")
+    let client = try ZoneRelayClient(
+      rig.relay.address, state: rig.store, sink: rig.sink, transport: refusing, clock: rig.clock,
+      credentials: { try await rig.account.token($0) })
+    for _ in 1...2 {
+      let report = try await client.fetchAllChanges()
+      #expect(report.failures.keys.map(\.name) == ["A"])
+      #expect(report.failures[zones[0]]?.code == .refused)
+      #expect(report.failures[zones[0]]?.message == "zone A: BAD_REQUEST: broken")
+    }
+    #expect(await rig.sink.zones.keys.sorted() == Array(zones.dropFirst()))
+    #expect(rig.clock.sleeps.isEmpty, "the relay is well")
+    // Another process, whose relay gives the zone again.
+    let report = try await rig.restarted().fetchAllChanges(.notifications)
+    #expect(report.failures.isEmpty)
+    #expect(report.zones == [zones[0]])
+    #expect(await rig.sink.zones.keys.sorted() == zones)
+  }
+
   /// What changes between the pages is named again after the first page's token.
   @Test func `after a digest of many pages the first page's token goes on`() async throws {
     let transport = ScriptedTransport { path, count in
@@ -167,6 +240,29 @@ import ZoneRelayTesting
     try await client.register(.courier)
     for try await _ in client.wakes() {}
     #expect(clock.waits == [.milliseconds(7_700), .milliseconds(7_700)])
+  }
+}
+
+/// A relay that has lost what one zone needs.
+private struct RefusingTransport: RelayTransport {
+  private let relay: InMemoryRelay
+  private let zone: String
+
+  init(_ relay: InMemoryRelay, zone: String) { (self.relay, self.zone) = (relay, zone) }
+
+  func send(_ request: RelayRequest) async throws -> RelayAnswer {
+    var answer = try await relay.send(request)
+    guard request.url.path.hasSuffix("changes/zone"),
+      var json = try JSONSerialization.jsonObject(with: answer.body) as? [String: Any],
+      let items = json["zones"] as? [[String: Any]]
+    else { return answer }
+    json["zones"] = items.map { item -> [String: Any] in
+      let id = item["zoneID"] as? [String: Any]
+      guard id?["zoneName"] as? String == zone else { return item }
+      return ["zoneID": id ?? [:], "serverErrorCode": "BAD_REQUEST", "reason": "broken"]
+    }
+    answer.body = try JSONSerialization.data(withJSONObject: json)
+    return answer
   }
 }
 

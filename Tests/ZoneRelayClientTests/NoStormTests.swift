@@ -85,6 +85,81 @@ import ZoneRelayTesting
     }
   }
 
+  private static let sunday = "Sun, 06 Nov 1994 08:49:37 GMT"
+  private static let device = Date(timeIntervalSince1970: 784_111_767)  // ten seconds before
+
+  @Test(arguments: [
+    ("7", nil, 7.0), (sunday, nil, 10), ("Sunday, 06-Nov-94 08:49:37 GMT", nil, 10),
+    ("Sun Nov  6 08:49:37 1994", nil, 10), (sunday, "Sun, 06 Nov 1994 08:49:07 GMT", 30),
+    (sunday, "garbage", 10), ("Mon, 06 Nov 2034 08:49:37 GMT", nil, 86_400), ("1e9", nil, 86_400),
+  ])
+  func `the wait that an answer asks for is read as seconds or as a date`(
+    text: String, date: String?, seconds: Double
+  ) {
+    var answer = RelayAnswer(status: 503, headers: ["retry-after": text])
+    if let date { answer.headers["date"] = date }
+    #expect(answer.retryAfter(at: Self.device) == .seconds(seconds))
+  }
+
+  @Test(arguments: ["", "soon", "-7", "nan", "Sun, 06 Nov 1994 08:49:17 GMT"])
+  func `a wait that is over or cannot be read is none`(text: String) {
+    let answer = RelayAnswer(status: 503, headers: ["retry-after": text])
+    #expect(answer.retryAfter(at: Self.device) == nil)
+  }
+
+  @Test func `a refresh sends its request a second after the last failure`() async throws {
+    let rig = try Rig()
+    await rig.relay.fail(.unreachable, .unreachable, .unreachable, .unreachable, .unreachable)
+    for _ in 1...3 {
+      await #expect(throws: RelayError.self) { try await rig.client.fetchAllChanges() }
+    }
+    #expect(rig.clock.sleeps == [.seconds(1), .seconds(2)])
+    for _ in 4...5 {
+      await #expect(throws: RelayError.self) { try await rig.client.refresh(.notifications) }
+    }
+    try await rig.client.refresh(.notifications)
+    #expect(Array(rig.clock.sleeps.dropFirst(2)) == [1, 1, 1].map { .seconds($0) })
+    rig.clock.pass(.seconds(60))
+    await rig.relay.fail(.unreachable)
+    await #expect(throws: RelayError.self) { try await rig.client.fetchAllChanges() }
+    rig.clock.pass(.milliseconds(1_500))
+    try await rig.client.refresh(.notifications)
+    #expect(rig.clock.sleeps.count == 5, "after a second it waits no more")
+  }
+
+  @Test func `a refresh is an error at once where the relay has asked for a wait`() async throws {
+    let rig = try Rig()
+    await rig.relay.fail(.status(503, retryAfter: 3_600))
+    await #expect(throws: RelayError.self) { try await rig.client.fetchAllChanges() }
+    let requests = await rig.relay.requests.count
+    rig.clock.pass(.seconds(60))
+    let error = await #expect(throws: RelayError.self) { try await rig.client.refresh() }
+    #expect(error?.code == .busy)
+    #expect(error?.retryAfter == .seconds(3_900))
+    #expect(error?.message.contains("\(rig.clock.date.addingTimeInterval(3_900))") == true)
+    #expect(rig.clock.sleeps.isEmpty)
+    #expect(await rig.relay.requests.count == requests)
+    rig.clock.pass(.milliseconds(3_899_500))
+    try await rig.client.refresh()
+    #expect(rig.clock.sleeps == [.milliseconds(500)])
+  }
+
+  @Test func `a refresh shortens the wait of an earlier call`() async throws {
+    let clock = SteppedClock()
+    let relay = InMemoryRelay()
+    let account = Account(relay)
+    let client = try ZoneRelayClient(
+      relay.address, state: MemoryStore(), sink: InMemoryCopy(), transport: relay, clock: clock,
+      credentials: { try await account.token($0) })
+    await relay.fail(.unreachable)
+    await #expect(throws: RelayError.self) { try await client.fetchAllChanges() }
+    let waiting = Task { try await client.fetchAllChanges() }
+    await clock.gate.untilArrival()
+    clock.passSecond()
+    try await client.refresh()
+    _ = try await waiting.value
+  }
+
   @Test func `a wait ends when its last caller leaves`() async throws {
     let clock = StandingClock()
     let relay = InMemoryRelay()
@@ -128,6 +203,26 @@ private struct PageTransport: RelayTransport {
 
   func send(_ request: RelayRequest) async throws -> RelayAnswer {
     RelayAnswer(status: status, body: Data("<html>Welcome</html>".utf8))
+  }
+}
+
+/// A clock whose sleeps end only when they are cancelled, and whose first failure waits 1.2 s.
+private final class SteppedClock: ClientClock {
+  let gate = Gate()
+  private let clock = ManualClock(chance: 1)
+  var now: Duration { clock.now }
+  var date: Date { clock.date }
+  let chance = 1.0
+
+  func passSecond() { clock.pass(.seconds(1)) }
+
+  func sleep(for time: Duration) async throws {
+    await withTaskCancellationHandler {
+      await gate.pass()
+    } onCancel: {
+      Task { await gate.open() }
+    }
+    try Task.checkCancellation()
   }
 }
 

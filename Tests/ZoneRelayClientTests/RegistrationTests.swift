@@ -78,6 +78,20 @@ import ZoneRelayTesting
     #expect(removed.allSatisfy { $0.error == nil })
   }
 
+  @Test(arguments: ["__defaultOwner__", "_defaultOwner"])
+  func `a subscription to CloudKit's name for the signed-in user is to the user's zone`(
+    owner: String
+  ) async throws {
+    let rig = try Rig()
+    try await rig.client.register(.courier)
+    let zone = ZoneID(name: Rig.notes.name, owner: owner)
+    let results = try await rig.client.prepare([.zone("notes", zone)])
+    #expect(results.map(\.error) == [nil])
+    await rig.relay.save(TestRecord("a"), in: Rig.notes)
+    let wake = try #require(await rig.relay.nextWake(for: rig.client.installation))
+    #expect(wake.zones.map(\.id) == [Rig.notes])
+  }
+
   @Test func `a subscription is written in the relay's words`() throws {
     let query = RecordQuery(
       recordType: "Note",

@@ -53,6 +53,73 @@ import ZoneRelayTesting
     #expect((attributes[.posixPermissions] as? Int) == 0o600, "also if others can read the draft")
   }
 
+  @Test func `a round without news stores nothing`() async throws {
+    let rig = try Rig()
+    await rig.relay.save(TestRecord("a"), in: Rig.notes)
+    try await rig.client.fetchAllChanges()
+    let saves = rig.store.saves
+    try await rig.client.fetchAllChanges()
+    #expect(rig.store.saves == saves)
+  }
+
+  /// A state of very many zones on a slow disk: each save takes a second of the clock.
+  @Test func `storing takes a tenth of a round's time at most, and what is new is stored first`()
+    async throws
+  {
+    let rig = try Rig()
+    for number in 0..<1_000 {
+      await rig.relay.save(TestRecord("a"), in: ZoneID(name: "zone \(number)", owner: "_alice"))
+    }
+    let slow = SlowStore(rig.store, rig.clock)
+    let client = try ZoneRelayClient(
+      rig.relay.address, state: slow, sink: rig.sink, transport: rig.relay, clock: rig.clock,
+      credentials: { try await rig.account.token($0) })
+    try await client.fetchAllChanges()
+    // The user's first sign-in, five pages of zones that were not known before, and the end.
+    #expect(rig.store.saves <= 10)
+    #expect(try await rig.restarted().fetchAllChanges().records == 0)
+  }
+
+  /// As when a crash of the machine could take the bytes or the name away.
+  @Test func `a save is durable: the bytes before the rename, and the directory after it`() throws {
+    let url = try Self.file()
+    defer { try? FileManager.default.removeItem(at: url.deletingLastPathComponent()) }
+    let synced = Synced(url)
+    try StateFile(url, sync: synced.note).save(Data("one".utf8))
+    #expect(synced.steps == ["draft of 3 bytes, not renamed", "directory, renamed"])
+    for failing in 0...1 {
+      let refusing = Synced(url, failing: failing)
+      let error = #expect(throws: RelayError.self) {
+        try StateFile(url, sync: refusing.note).save(Data("two".utf8))
+      }
+      #expect(error?.code == .badState)
+      #expect(error?.message.contains("sync") == true)
+    }
+  }
+
+  @Test func `a second client on one file is found at the first client's next save`() async throws {
+    let url = try Self.file()
+    defer { try? FileManager.default.removeItem(at: url.deletingLastPathComponent()) }
+    let relay = InMemoryRelay()
+    let account = Account(relay)
+    func client() throws -> ZoneRelayClient {
+      try ZoneRelayClient(
+        relay.address, state: .file(url), sink: InMemoryCopy(), transport: relay,
+        credentials: { try await account.token($0) })
+    }
+    let first = try client()
+    try await first.fetchAllChanges()
+    let second = try client()
+    await relay.save(TestRecord("a"), in: Rig.notes)
+    try await second.fetchAllChanges()
+    let error = await #expect(throws: RelayError.self) { try await first.fetchAllChanges() }
+    #expect(error?.code == .badState)
+    #expect(error?.message.contains("another client has saved \(url.path)") == true)
+    await relay.save(TestRecord("b"), in: Rig.notes)
+    #expect(try await second.fetchAllChanges().records == 1, "the second one goes on")
+    #expect(try await client().fetchAllChanges().records == 0, "as after a restart")
+  }
+
   @Test func `a save without a directory says why it failed`() {
     let file = StateFile(URL(fileURLWithPath: "/nonexistent/state.json"))
     let error = #expect(throws: RelayError.self) { try file.save(Data()) }
@@ -81,5 +148,48 @@ import ZoneRelayTesting
     let text = String(decoding: stored, as: UTF8.self).replacing("\"form\":1", with: "\"form\":2")
     let error = #expect(throws: RelayError.self) { try ClientState(stored: Data(text.utf8)) }
     #expect(error?.message.contains("form 2") == true)
+  }
+}
+
+/// A store each of whose saves takes a second.
+private struct SlowStore: StateStore {
+  private let store: MemoryStore
+  private let clock: ManualClock
+
+  init(_ store: MemoryStore, _ clock: ManualClock) { (self.store, self.clock) = (store, clock) }
+
+  func load() throws -> Data? { try store.load() }
+
+  func save(_ state: Data) throws {
+    clock.pass(.seconds(1))
+    try store.save(state)
+  }
+}
+
+/// Notes each sync of a state file, and fails one of them.
+private final class Synced: Sendable {
+  private let url: URL
+  private let failing: Int?
+  private let lock = NSLock()
+  // Every access holds the lock.
+  nonisolated(unsafe) private var noted: [String] = []
+
+  init(_ url: URL, failing: Int? = nil) { (self.url, self.failing) = (url, failing) }
+
+  var steps: [String] { lock.withLock { noted } }
+
+  var note: @Sendable (Int32) -> Int32 {
+    { [self] descriptor in
+      var found = stat()
+      fstat(descriptor, &found)
+      let isDirectory = found.st_mode & S_IFMT == S_IFDIR
+      let isRenamed = FileManager.default.fileExists(atPath: url.path)
+      return lock.withLock {
+        noted.append(
+          (isDirectory ? "directory" : "draft of \(found.st_size) bytes")
+            + (isRenamed ? ", renamed" : ", not renamed"))
+        return noted.count - 1 == failing ? -1 : 0
+      }
+    }
   }
 }

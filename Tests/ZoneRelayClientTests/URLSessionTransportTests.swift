@@ -14,6 +14,55 @@ import Testing
     #expect(answer.status == 302)
     #expect(answer.headers["location"] == "/elsewhere")
   }
+
+  @Test func `an answer with more bytes than the limit is an error that names the limit`()
+    async throws
+  {
+    for bytes in [1_000, 1_001] {
+      let server = try OneAnswerServer(
+        "HTTP/1.1 200 OK\r\nContent-Length: \(bytes)\r\n\r\n"
+          + String(repeating: "a", count: bytes))
+      var request = try server.request()
+      request.answerBytesMax = 1_000
+      if bytes == 1_000 {
+        #expect(try await URLSessionTransport().send(request).body.count == 1_000)
+      } else {
+        let error = await #expect(throws: RelayError.self) {
+          try await URLSessionTransport().send(request)
+        }
+        #expect(error?.code == .badAnswer)
+        #expect(error?.message == "the answer has more than 1000 bytes")
+      }
+    }
+  }
+
+  /// The server is never silent for long.
+  @Test func `an answer that takes longer than the timeout is an error`() async throws {
+    let server = try OneAnswerServer(
+      "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", drips: 10)
+    var request = try server.request()
+    request.timeout = .seconds(1)
+    let error = await #expect(throws: RelayError.self) {
+      try await URLSessionTransport().send(request)
+    }
+    #expect(error?.code == .unreachable)
+    #expect(error?.message == "no whole answer came within 1 s")
+  }
+
+  @Test func `the client's error of such an answer names the endpoint too`() async throws {
+    let rig = try Rig(transport: EndlessTransport())
+    let error = await #expect(throws: RelayError.self) { try await rig.client.fetchAllChanges() }
+    #expect(error?.code == .badAnswer)
+    #expect(error?.message == "notifications/changes: the answer has more than 7 bytes")
+    #expect(error?.retryAfter == .seconds(1))
+  }
+}
+
+/// A transport whose answers are larger than its limit.
+private struct EndlessTransport: RelayTransport {
+  func send(_ request: RelayRequest) async throws -> RelayAnswer {
+    throw RelayError(.badAnswer, "the answer has more than 7 bytes")
+  }
 }
 
 /// A server on loopback that answers one request and takes no other.
@@ -22,7 +71,13 @@ private struct OneAnswerServer {
 
   let port: UInt16
 
-  init(_ answer: String) throws {
+  func request() throws -> RelayRequest {
+    let url = try #require(URL(string: "http://127.0.0.1:\(port)/"))
+    return RelayRequest(method: "GET", url: url)
+  }
+
+  /// - Parameter drips: how many bytes follow the answer, one each 200 ms.
+  init(_ answer: String, drips: Int = 0) throws {
     #if canImport(Glibc)
       let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     #else
@@ -46,6 +101,13 @@ private struct OneAnswerServer {
       var request = [UInt8](repeating: 0, count: 4_096)
       _ = recv(connection, &request, request.count, 0)
       _ = send(connection, answer, answer.utf8.count, 0)
+      // To read with a timeout paces the bytes, and ends with the connection.
+      var pace = timeval(tv_sec: 0, tv_usec: 200_000)
+      setsockopt(
+        connection, SOL_SOCKET, SO_RCVTIMEO, &pace, socklen_t(MemoryLayout<timeval>.size))
+      for _ in 0..<drips where recv(connection, &request, request.count, 0) != 0 {
+        _ = send(connection, "a", 1, Int32(MSG_NOSIGNAL))
+      }
       close(connection)
     }
   }

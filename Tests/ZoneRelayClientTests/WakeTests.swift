@@ -244,6 +244,17 @@ import ZoneRelayTesting
     #expect(report.zones == [Rig.notes])
   }
 
+  @Test func `a wake for later that cannot be stored is not acknowledged`() async throws {
+    let rig = try await Self.rig()
+    rig.store.allow(saves: 0)
+    let wake = try Self.wake(1, #","z":[["Notes","_alice",1]]"#)
+    await #expect(throws: MemoryStore.Full.self) { try await rig.client.handle(wake, .later) }
+    #expect(await rig.requests(to: "wakes/acknowledge") == 0)
+    rig.store.allow(saves: .max)
+    try await rig.client.handle(wake, .later)
+    #expect(await rig.requests(to: "wakes/acknowledge") == 1)
+  }
+
   @Test func `a failed round is made up by the next one`() async throws {
     let rig = try await Self.rig()
     await rig.relay.save(TestRecord("a"), in: Rig.notes)

@@ -49,9 +49,10 @@ struct Doctor: Sendable {
     }
     probes.say("letting a change travel in \(scene.scope.text), reported by \(scene.producerName)")
     do {
-      let web = try await WalkWeb(
+      var web = try await WalkWeb(
         address, scene, control: ControlClient(socket: settings.control.socket),
         client: probes.client)
+      web.publicURL = probes.hasPublicURL ? settings.server.publicURL : nil
       let window = Duration.milliseconds(settings.wake.windowMax.milliseconds)
       return await WalkDriver(
         web: web, names: WalkNames(), patience: Self.courierPatience + window, tell: tell

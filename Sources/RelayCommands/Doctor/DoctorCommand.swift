@@ -15,9 +15,9 @@ struct DoctorCommand: RelayCommand {
       first ✗.
 
       It changes nothing for users and operators: the device belongs to a user of the relay's own, \
-      _zonerelay-doctor, counts in no ledger and is removed afterwards. Apple gets one push to an \
-      invented device token, with the daemon's own provider token; Google gets one message that it \
-      only validates. No webhook gets anything.
+      _zonerelay-doctor, counts in no ledger and is removed afterwards. For each APNs route Apple \
+      gets one push to an invented device token, with the daemon's own provider token; for each \
+      FCM project Google gets one message that it only validates. No webhook gets anything.
 
       Run it as root or as the daemon's user, with the daemon's configuration; where secrets are \
       systemd credentials, with CREDENTIALS_DIRECTORY as for check. What it has no key for is \

@@ -104,6 +104,7 @@ struct CommandLinePhone: Sendable {
     event.zones = report.zones.sorted()
     event.seconds = report.deferredUntil.map(\.timeIntervalSinceNow)
     await talk.tell(event)
+    for (_, error) in report.failures.sorted(by: { $0.key < $1.key }) { await tell(error) }
     return report.deferredUntil
   }
 

@@ -7,7 +7,7 @@ extension StatusReport: Readable {
     var lines = [
       "zonerelay \(version)  \(health)  up \(HumanFormat.age(uptime))  pid \(pid)"
     ]
-    lines += reasons.map { "  \(paint.bad("!")) \($0)" }
+    lines += reasons.map { "  \(paint.bad("!")) \(HumanFormat.line($0))" }
     lines += TextTable.lines([
       [
         "store", store.engine, HumanFormat.size(store.bytes), "journal tail \(store.journalTail)",
@@ -31,6 +31,9 @@ extension StatusReport: Readable {
     return lines + routeLines() + webhookLines()
   }
 
+  /// A provider's words, which may hold anything.
+  fileprivate static func said(_ error: String?) -> String { error.map(HumanFormat.line) ?? "-" }
+
   /// A row of names and a row of their counts.
   private static func twoRows(_ columns: [(name: String, count: Int64)]) -> [String] {
     TextTable.lines([columns.map(\.name), columns.map { "\($0.count)" }]).map { "  \($0)" }
@@ -45,7 +48,8 @@ extension StatusReport: Readable {
     let rows = routes.map { route in
       [
         "  \(route.container)", route.environment, route.transport, route.topic, route.circuit,
-        "\(route.inFlight)", "\(route.sent)", "\(route.delivered)", route.lastError ?? "-",
+        "\(route.inFlight)", "\(route.sent)", "\(route.delivered)",
+        Self.said(route.lastError),
       ]
     }
     return ["", "routes"] + TextTable.lines([heading] + rows)
@@ -61,7 +65,7 @@ extension StatusReport {
     let rows = webhooks.map { hook in
       [
         "  \(hook.container)", hook.environment, hook.state, "\(hook.position)", "\(hook.sent)",
-        "\(hook.failed)", HumanFormat.age(hook.oldestAge), hook.lastError ?? "-",
+        "\(hook.failed)", HumanFormat.age(hook.oldestAge), Self.said(hook.lastError),
       ]
     }
     return ["", "webhooks"] + TextTable.lines([heading] + rows)

@@ -8,6 +8,9 @@ public struct FetchReport: Hashable, Sendable {
   public var records = 0
   /// Zones that have changes or are gone.
   public var zones: Set<ZoneID> = []
+  /// Zones that the relay refused to give, each with the reason. The round went on with the other
+  /// zones, and each later round asks for these again. The code is ``RelayError/Code/refused``.
+  public var failures: [ZoneID: RelayError] = [:]
   /// When the first of the zones that must wait may be fetched. Call
   /// ``ZoneRelayClient/fetchAllChanges(_:)`` then. nil if no zone waits.
   public var deferredUntil: Date?

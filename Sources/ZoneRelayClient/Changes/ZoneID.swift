@@ -1,4 +1,8 @@
 /// A record zone: its name, and the record name of the user who owns it.
+///
+/// Where an app names a zone, the owner may be `__defaultOwner__` (CloudKit's
+/// `CKCurrentUserDefaultName`) or `_defaultOwner`: both stand for the signed-in user. The client
+/// gives the app the user's record name.
 public struct ZoneID: Hashable, Sendable, Codable, Comparable {
   public var name: String
   public var owner: String
@@ -31,6 +35,15 @@ public struct ZoneID: Hashable, Sendable, Codable, Comparable {
     case name = "zoneName"
     case owner = "ownerRecordName"
   }
+
+  /// The zone with the user's record name in place of CloudKit's names for the signed-in user.
+  func resolved(for user: String = Self.currentUser) -> ZoneID {
+    let isOfCurrentUser = owner == Self.currentUser || owner == "_defaultOwner"
+    return isOfCurrentUser ? ZoneID(name: name, owner: user) : self
+  }
+
+  /// The relay's name for the user who asks.
+  static let currentUser = "__defaultOwner__"
 }
 
 /// One of the user's two databases that have change tokens.

@@ -84,6 +84,13 @@ struct ClientState: Codable, Equatable {
     self = new
   }
 
+  /// Whether both states have read the same. What the next rounds must bring may differ.
+  func hasReadAsMuch(as other: ClientState) -> Bool {
+    var other = other
+    (other.wanted, other.fetching) = (wanted, fetching)
+    return self == other
+  }
+
   /// Whether this user is signed in.
   func isOf(_ user: String) -> Bool { self.user?.hasSameBytes(as: user) ?? false }
 
@@ -131,6 +138,14 @@ extension ClientState {
     if zones[zone] == nil { zones[zone] = "" }
   }
 
+  /// The relay refuses to give the zone now, so each later round asks for it again. Its database
+  /// need not name it again.
+  mutating func refuse(_ zone: ZoneID) {
+    postpone(zone)
+    fetching.zones.remove(zone)
+    wanted.zones.insert(zone)
+  }
+
   /// The zone's token has expired, so the zone must be read from its start.
   mutating func expire(_ zone: ZoneID) {
     zones[zone] = ""
@@ -169,9 +184,11 @@ extension ClientState {
 extension ClientState {
   /// Adds what the app asks for to what the next round must bring.
   mutating func want(_ scope: Scope) {
-    wanted.add(FetchPlan(scope))
+    guard case .zone(let named) = scope else { return wanted.add(FetchPlan(scope)) }
+    let zone = user.map { named.resolved(for: $0) } ?? named
+    wanted.add(FetchPlan(.zone(zone)))
     // The app asks for this very zone, so the zone waits no longer.
-    if case .zone(let zone) = scope { waiting[zone] = nil }
+    waiting[zone] = nil
   }
 
   /// Adds what a wake names to what the next round must bring. A number that was left out means

@@ -10,11 +10,20 @@ extension RelayAnswer {
   /// Whether the relay says that the question's token has expired.
   var isExpiry: Bool { status == 410 && error?.serverErrorCode == ErrorAnswer.tokenExpired }
 
-  /// How long the relay asks the client to wait; at most a day.
-  var retryAfter: Duration? {
-    let seconds = headers["retry-after"].flatMap(Double.init) ?? error?.retryAfter
-    guard let seconds, seconds >= 0 else { return nil }
+  /// How long the relay, or a proxy before it, asks the client to wait; at most a day. A date
+  /// counts from the answer's own `Date`, so that a wrong clock of the device does no harm.
+  ///
+  /// - Parameter now: the device's time, for an answer without `Date`.
+  func retryAfter(at now: Date) -> Duration? {
+    guard let seconds = waitSeconds(at: now) ?? error?.retryAfter, seconds >= 0 else { return nil }
     return .seconds(min(seconds, 86_400))
+  }
+
+  private func waitSeconds(at now: Date) -> Double? {
+    guard let text = headers["retry-after"] else { return nil }
+    if let seconds = Double(text) { return seconds }
+    let begin = headers["date"].flatMap(HTTPDate.read) ?? now
+    return HTTPDate.read(text)?.timeIntervalSince(begin)
   }
 
   private var error: ErrorAnswer? {

@@ -59,10 +59,12 @@ private struct SubscriptionText: Encodable {
     case .query(let rule):
       subscriptionType = "query"
       query = Query(recordType: rule.recordType, filterBy: rule.filters.map(FilterText.init))
-      zoneID = rule.zone
+      // In the public database `_defaultOwner` is the owner's name.
+      zoneID = subscription.database == .public ? rule.zone : rule.zone?.resolved()
       firesOn = RecordQuery.Event.allCases.filter(rule.firesOn.contains)
       firesOnce = rule.firesOnce
-    case .zone(let zone, let type): (subscriptionType, zoneID, recordType) = ("zone", zone, type)
+    case .zone(let zone, let type):
+      (subscriptionType, zoneID, recordType) = ("zone", zone.resolved(), type)
     case .database(let type): (subscriptionType, recordType) = ("database", type)
     }
     urgent = subscription.isUrgent

@@ -5,7 +5,7 @@
   extension URLSessionTransport: StreamingTransport {
     public func open(_ request: RelayRequest) async throws -> StreamedAnswer {
       let (bytes, response) = try await session.bytes(
-        for: Self.outgoing(request), delegate: Self.redirections)
+        for: Self.outgoing(request), delegate: RefusedRedirections())
       guard let response = response as? HTTPURLResponse else {
         throw URLError(.badServerResponse)
       }
@@ -29,6 +29,17 @@
       }
       return StreamedAnswer(
         status: response.statusCode, headers: Self.headers(of: response), bytes: lines)
+    }
+  }
+
+  /// Follows no redirection.
+  final class RefusedRedirections: NSObject, URLSessionTaskDelegate {
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask,
+      willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+      completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+      completionHandler(nil)
     }
   }
 #endif

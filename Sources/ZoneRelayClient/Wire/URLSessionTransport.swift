@@ -9,14 +9,19 @@ internal import Foundation
 /// A redirection is not followed, because the user's token would go where it leads: it is the
 /// answer.
 ///
+/// An answer is an error if it has more bytes than ``RelayRequest/answerBytesMax``, or is not whole
+/// within ``RelayRequest/timeout``.
+///
 /// A request is not cancelled with the task that waits for it: it runs to its end or its timeout,
 /// and its answer is dropped. On Linux, a cancelled task of `URLSession` has crashed processes.
 public final class URLSessionTransport: RelayTransport {
   let session: URLSession
+  private let answers = SessionAnswers()
   #if canImport(FoundationNetworking)
     /// Sends held requests, and nothing else. In the other session a request with a body could take
     /// the connection that `warm` has prepared.
     private let heldSession: URLSession
+    private let heldAnswers = SessionAnswers()
   #endif
 
   /// - Parameter connectionsPerHost: how many connections the transport may have at once. One
@@ -27,9 +32,10 @@ public final class URLSessionTransport: RelayTransport {
     configuration.urlCache = nil
     configuration.httpCookieStorage = nil
     configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-    session = URLSession(configuration: configuration)
+    session = URLSession(configuration: configuration, delegate: answers, delegateQueue: nil)
     #if canImport(FoundationNetworking)
-      heldSession = URLSession(configuration: configuration)
+      heldSession = URLSession(
+        configuration: configuration, delegate: heldAnswers, delegateQueue: nil)
     #endif
   }
 
@@ -43,32 +49,13 @@ public final class URLSessionTransport: RelayTransport {
   public func send(_ request: RelayRequest) async throws -> RelayAnswer {
     #if canImport(FoundationNetworking)
       if request.isHeld {
-        try await warm(request.url)
-        return try await perform(Self.outgoing(request), in: heldSession)
+        try await warm(request)
+        return try await sendHeld(request)
       }
     #endif
-    return try await perform(Self.outgoing(request), in: session)
+    return try await answers.answer(
+      of: session.dataTask(with: Self.outgoing(request)), to: request)
   }
-
-  private func perform(
-    _ request: URLRequest, in session: URLSession
-  ) async throws -> RelayAnswer {
-    try await withCheckedThrowingContinuation { continuation in
-      let task = session.dataTask(with: request) { body, response, error in
-        guard let response = response as? HTTPURLResponse, error == nil else {
-          continuation.resume(throwing: error ?? URLError(.badServerResponse))
-          return
-        }
-        continuation.resume(
-          returning: RelayAnswer(
-            status: response.statusCode, headers: Self.headers(of: response), body: body ?? Data()))
-      }
-      task.delegate = Self.redirections
-      task.resume()
-    }
-  }
-
-  static let redirections = RefusedRedirections()
 
   static func headers(of response: HTTPURLResponse) -> [String: String] {
     var headers: [String: String] = [:]
@@ -80,7 +67,8 @@ public final class URLSessionTransport: RelayTransport {
     var outgoing = URLRequest(url: request.url)
     outgoing.httpMethod = request.method
     outgoing.httpBody = request.body
-    outgoing.timeoutInterval = Double(request.timeout.components.seconds)
+    // This is the longest silence; `SessionAnswers` limits the whole time.
+    outgoing.timeoutInterval = max(1, request.timeout / .seconds(1))
     for (name, value) in request.headers { outgoing.setValue(value, forHTTPHeaderField: name) }
     #if canImport(FoundationNetworking)
       // On Linux, URLSession may send a request again on a new connection, after the old one has
@@ -94,24 +82,16 @@ public final class URLSessionTransport: RelayTransport {
   #if canImport(FoundationNetworking)
     /// On Linux, URLSession keeps a core busy while it waits for the first answer on a new
     /// connection. A short request before the held one leaves a connection that is not new.
-    private func warm(_ url: URL) async throws {
-      guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return }
+    private func warm(_ held: RelayRequest) async throws {
+      guard var parts = URLComponents(url: held.url, resolvingAgainstBaseURL: true) else { return }
       (parts.path, parts.query) = ("/", nil)
       guard let root = parts.url else { return }
-      var request = URLRequest(url: root)
-      request.httpMethod = "HEAD"
-      _ = try await perform(request, in: heldSession)
+      _ = try await sendHeld(RelayRequest(method: "HEAD", url: root, timeout: held.timeout))
+    }
+
+    private func sendHeld(_ request: RelayRequest) async throws -> RelayAnswer {
+      try await heldAnswers.answer(
+        of: heldSession.dataTask(with: Self.outgoing(request)), to: request)
     }
   #endif
-}
-
-/// Follows no redirection.
-final class RefusedRedirections: NSObject, URLSessionTaskDelegate {
-  func urlSession(
-    _ session: URLSession, task: URLSessionTask,
-    willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
-    completionHandler: @escaping @Sendable (URLRequest?) -> Void
-  ) {
-    completionHandler(nil)
-  }
 }

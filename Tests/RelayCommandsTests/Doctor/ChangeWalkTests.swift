@@ -18,6 +18,19 @@ import Testing
     #"{"aps":{},"zr":{"w":17,"n":1,"z":[["\#(names.zone)","_zonerelay-doctor",1]]}}"#
   }
 
+  @Test func `only the relay that knows the doctor's device is this relay`() throws {
+    func found(_ answer: WalkAnswer) -> [String] {
+      PublicURLEvidence(url: "https://a", devices: answer, names).findings.map {
+        $0.code?.text ?? $0.message
+      }
+    }
+    let own = #"{"devices":[{"clientId":"old"},{"clientId":"\#(names.client)"}]}"#
+    #expect(found(try answer(own)) == ["it leads to this relay"])
+    #expect(found(try answer(#"{"devices":[]}"#)) == ["public_url_elsewhere"])
+    #expect(found(try answer("{}", status: 401)) == ["public_url_elsewhere"])
+    #expect(found(.unanswered("no answer")) == ["public_url_elsewhere"])
+  }
+
   /// The requests of a walk through a healthy relay, each with a good answer.
   private func goodWalk() throws -> [(request: WalkRequest, answer: WalkAnswer)] {
     [

@@ -6,6 +6,7 @@ import RelayKeys
 import RelayPush
 import RelaySystem
 import RelayWire
+import Synchronization
 import Testing
 
 @testable import RelayCommands
@@ -310,6 +311,20 @@ import Testing
     #expect(codes(evidence.findings) == [code])
     evidence.time = ServerTime(server: "https://a", time: now, own: now + .minutes(2))
     #expect(codes(evidence.findings) == [code, "clock_differs"])
+  }
+
+  @Test func `all providers are asked at the same time, and answer in order`() async {
+    let begun = Mutex(0)
+    let questions = (1...3).map { number -> Probes.Question in
+      {
+        begun.withLock { $0 += 1 }
+        for _ in 0..<1_000_000 where begun.withLock({ $0 }) < 3 { await Task.yield() }
+        return CredentialEvidence(
+          route: "\(number) of \(begun.withLock { $0 })", outcome: .skipped("", remedy: nil))
+      }
+    }
+    let answers = await Probes.answers(to: questions)
+    #expect(answers.map(\.route) == ["1 of 3", "2 of 3", "3 of 3"])
   }
 
   @Test func `a public URL leads to a relay, elsewhere or nowhere`() {

@@ -9,6 +9,10 @@ final class MemoryStore: StateStore {
   // Every access holds the lock.
   nonisolated(unsafe) private var bytes: Data?
   nonisolated(unsafe) private var savesLeft = Int.max
+  nonisolated(unsafe) private var savesDone = 0
+
+  /// How many saves have succeeded.
+  var saves: Int { lock.withLock { savesDone } }
 
   func load() throws -> Data? { lock.withLock { bytes } }
 
@@ -16,6 +20,7 @@ final class MemoryStore: StateStore {
     try lock.withLock {
       guard savesLeft > 0 else { throw Full() }
       savesLeft -= 1
+      savesDone += 1
       bytes = state
     }
   }

@@ -58,8 +58,8 @@ actor Account {
 
   func signIn(_ user: String?) { self.user = user }
 
-  /// From now on the service gives a token that the relay refuses.
-  func goStale() { isStale = true }
+  /// Whether the service gives a token that the relay refuses, from now on.
+  func goStale(_ isStale: Bool = true) { self.isStale = isStale }
 
   func token(_ reason: CredentialReason) async throws -> UserToken? {
     asked.append(reason)

@@ -87,7 +87,10 @@ struct KeySetEvidence: Sendable {
 /// What answers at `server.publicURL`.
 struct PublicURLEvidence: Sendable {
   enum Outcome: Sendable {
+    /// A relay answers there, and does not say which one it is.
     case relay(took: Duration)
+    /// The relay there knows the device that the doctor has made here.
+    case thisRelay
     case other(String)
     case failed(ClientError)
   }
@@ -98,7 +101,9 @@ struct PublicURLEvidence: Sendable {
   var findings: [Finding] {
     let subject = "server.publicURL \(url)"
     switch outcome {
-    case .relay(let took): return [.passed(.network, subject, "it leads to a relay", took: took)]
+    case .relay(let took):
+      return [.passed(.network, subject, "a relay answers there", took: took)]
+    case .thisRelay: return [.passed(.change, subject, "it leads to this relay")]
     case .other(let answer): return [.found(.publicURLElsewhere, subject, cause: answer)]
     case .failed(let error):
       return [.found(.publicURLElsewhere, subject, cause: error.message)]

@@ -2,7 +2,7 @@ import RelayCurl
 
 /// How the doctor reaches the API of the daemon on this machine, past any proxy.
 struct DaemonAddress: Sendable {
-  private let base: String
+  let base: String
   private let connectTo: String?
   private let trustRoots: String?
 

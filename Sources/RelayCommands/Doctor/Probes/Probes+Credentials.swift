@@ -9,13 +9,27 @@ import RelayPush
 extension Probes {
   func credentials() async -> [Finding] {
     guard let settings else { return [] }
-    var found: [Finding] = []
+    var questions: [Question] = []
     for app in settings.apps {
-      for route in app.apns { found += await apns(route, of: app.scope, settings).findings }
-      if let fcm = app.fcm { found += await self.fcm(fcm, of: app.scope).findings }
-      if let web = app.webPush { found += webPush(web, of: app.scope).findings }
+      for route in app.apns { questions.append(await apns(route, of: app.scope, settings)) }
+      if let fcm = app.fcm {
+        questions.append { await self.fcm(fcm, of: app.scope) }
+      }
+      if let web = app.webPush { questions.append { webPush(web, of: app.scope) } }
     }
-    return found
+    return await Self.answers(to: questions).flatMap(\.findings)
+  }
+
+  /// What a provider is asked about one credential.
+  typealias Question = @Sendable () async -> CredentialEvidence
+
+  /// Asks all providers at the same time, because one that is silent takes as long as it may. The
+  /// answers are in the order of the questions.
+  static func answers(to questions: [Question]) async -> [CredentialEvidence] {
+    await withTaskGroup(of: (Int, CredentialEvidence).self) { group in
+      for (index, ask) in questions.enumerated() { group.addTask { (index, await ask()) } }
+      return await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
+    }
   }
 
   private static let quiet = Logger(label: "zonerelay.doctor") { _ in SwiftLogNoOpLogHandler() }
@@ -26,12 +40,14 @@ extension Probes {
       probe: .seconds(1))
   }
 
+  /// Prepares the push of one route. Provider tokens are prepared one after the other: routes with
+  /// one key share a token, and Apple refuses a second one for 20 minutes.
   private func apns(
     _ route: Settings.APNs, of scope: Scope, _ settings: Settings
-  ) async -> CredentialEvidence {
+  ) async -> Question {
     let name = "apns \(route.topic) of \(scope.text)"
-    func evidence(_ outcome: CredentialEvidence.Outcome) -> CredentialEvidence {
-      CredentialEvidence(route: name, outcome: outcome)
+    func evidence(_ outcome: CredentialEvidence.Outcome) -> Question {
+      { CredentialEvidence(route: name, outcome: outcome) }
     }
     do {
       let made = try APNsSettings(route, limits: engineLimits)
@@ -52,13 +68,25 @@ extension Probes {
         }
         credential = try await APNsCredential(key, keptIn: directory)
       }
-      say("asking Apple about \(name)")
+      let prepared = credential
+      return { await ask(made, prepared, name, at: route.endpoint.url) }
+    } catch {
+      return evidence(.apns(ProbeAnswer(.unanswered("\(Failure(error).message)"))))
+    }
+  }
+
+  private func ask(
+    _ made: APNsSettings, _ credential: APNsCredential?, _ name: String, at url: String
+  ) async -> CredentialEvidence {
+    say("asking Apple about \(name)")
+    do {
       let answer = try await APNsProbe.ask(
         made, credential: credential, group: MultiThreadedEventLoopGroup.singleton,
         logger: Self.quiet, at: now)
-      return told(answer, .apns(answer), of: name, at: route.endpoint.url)
+      return told(answer, .apns(answer), of: name, at: url)
     } catch {
-      return evidence(.apns(ProbeAnswer(.unanswered("\(Failure(error).message)"))))
+      return CredentialEvidence(
+        route: name, outcome: .apns(ProbeAnswer(.unanswered("\(Failure(error).message)"))))
     }
   }
 

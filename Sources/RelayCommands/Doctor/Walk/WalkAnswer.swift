@@ -28,6 +28,23 @@ extension WalkAnswer {
   }
 }
 
+extension PublicURLEvidence {
+  /// - Parameter answer: what the relay at `url` says of the doctor's devices.
+  init(url: String, devices answer: WalkAnswer, _ names: WalkNames) {
+    self.url = url
+    do throws(WalkFault) {
+      let devices = try answer.body()["devices"].array
+      let isKnown = devices.contains { $0["clientId"].string == names.client }
+      outcome =
+        isKnown
+        ? .thisRelay
+        : .other("the relay there does not know the doctor's device, so it is another one")
+    } catch {
+      outcome = .other("the doctor's device was asked for there: \(error.cause)")
+    }
+  }
+}
+
 extension ChangeWalk.State {
   /// The state after an answer; the same state if the request must be asked again.
   func after(_ answer: WalkAnswer, _ names: WalkNames) throws(WalkFault) -> Self {

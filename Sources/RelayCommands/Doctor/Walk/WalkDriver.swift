@@ -20,6 +20,10 @@ struct WalkDriver: Sendable {
   func run() async -> [Finding] {
     let (walk, found) = await untilSignal()
     var findings = found
+    for finding in await lookInPublic(walk) {
+      tell(finding)
+      findings.append(finding)
+    }
     // The signal has ended the walk alone; the task of the clean-up is not cancelled.
     for finding in await cleanUp(walk) {
       tell(finding)
@@ -85,6 +89,14 @@ struct WalkDriver: Sendable {
       found.append(finding)
     }
     return .walked(walk, found)
+  }
+
+  /// Looks for the walk's device where `server.publicURL` leads.
+  private func lookInPublic(_ walk: ChangeWalk) async -> [Finding] {
+    guard walk.state == .done, let url = web.publicURL,
+      let answer = await web.askInPublic(names, within: Self.cleanUpTimeout)
+    else { return [] }
+    return PublicURLEvidence(url: url, devices: answer, names).findings
   }
 
   /// Removes what this walk has made, and what killed doctors have left.

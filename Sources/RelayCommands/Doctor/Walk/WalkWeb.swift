@@ -12,6 +12,8 @@ struct WalkWeb: Sendable {
   let client: HTTPClient
   /// The token of the doctor's user.
   let token: String
+  /// `server.publicURL` if a relay answers there.
+  var publicURL: String?
 
   init(_ address: DaemonAddress, _ scene: WalkScene, control: ControlClient, client: HTTPClient)
     async throws
@@ -45,6 +47,25 @@ struct WalkWeb: Sendable {
       // A poll that ends without a wake has no body.
       let body = answer.body.isEmpty ? LooseJSON(nil) : try LooseJSON(body: answer.body)
       return .answered(status: answer.status, body)
+    } catch let error as ClientError {
+      return .unanswered(error.message)
+    } catch {
+      return .unanswered("the answer is no JSON")
+    }
+  }
+
+  /// Asks for the doctor's devices at `server.publicURL`: this relay alone knows the new one.
+  ///
+  /// - Returns: nil if there is no such address.
+  func askInPublic(_ names: WalkNames, within timeout: Duration) async -> WalkAnswer? {
+    guard let publicURL else { return nil }
+    do {
+      let own = try http(.list, names, courier: "", within: timeout)
+      var request = HTTPRequest(
+        own.method, publicURL + own.url.dropFirst(address.base.count), timeout: timeout)
+      (request.headers, request.body) = (own.headers, own.body)
+      let answer = try await client.send(request)
+      return .answered(status: answer.status, try LooseJSON(body: answer.body))
     } catch let error as ClientError {
       return .unanswered(error.message)
     } catch {

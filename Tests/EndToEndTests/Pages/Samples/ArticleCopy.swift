@@ -10,9 +10,10 @@ actor ArticleCopy: ChangeSink {
     var records = ZoneRecords()  // names and change tags
     var texts: [String: String] = [:]
   }
+  struct Unread: Hashable { var notification: String, subscription: String? }  // its identity
 
   private(set) var zones: [ZoneID: Zone] = [:]
-  private(set) var unread: [String] = []
+  private(set) var unread: Set<Unread> = []
   private let recordServer: @Sendable (ZoneID, [String]) async throws -> [String: String]
 
   init(recordServer: @escaping @Sendable (ZoneID, [String]) async throws -> [String: String]) {
@@ -35,9 +36,13 @@ actor ArticleCopy: ChangeSink {
   // fetchedDatabaseChanges.
   func remove(_ zone: ZoneID, _ why: ZoneLoss) { zones[zone] = nil }
 
-  // CKFetchNotificationChangesOperation: for query subscriptions alone.
+  // CKFetchNotificationChangesOperation: for query subscriptions alone. A page may come twice.
   func apply(_ page: NotificationPage) {
-    unread += page.notifications.filter { $0.read != true }.compactMap(\.recordName)
+    if page.startsOver { unread = [] }
+    for one in page.notifications where one.recordName != nil {
+      let article = Unread(notification: one.notificationID, subscription: one.subscriptionID)
+      if one.read == true { unread.remove(article) } else { unread.insert(article) }
+    }
   }
 
   // CKAccountChanged. CKSyncEngine: accountChange.

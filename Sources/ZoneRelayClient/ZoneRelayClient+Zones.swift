@@ -1,0 +1,103 @@
+extension ZoneRelayClient {
+  func lose(_ zone: ZoneID, _ loss: ZoneLoss, _ report: inout FetchReport) async throws {
+    try await sink.remove(zone, loss)
+    state.lose(zone)
+    report.zones.insert(zone)
+  }
+
+  func fetchZones(
+    _ zones: [ZoneID], of database: UserDatabase, _ report: inout FetchReport
+  ) async throws {
+    var rest = zones[...]
+    var unfinished: [ZoneID] = []
+    var readings: [ZoneID: ZoneReading] = [:]
+    if state.begin(zones) { try save() }
+    while !rest.isEmpty || !unfinished.isEmpty {
+      try checkWanted()
+      let batch = unfinished + rest.prefix(Self.zonesPerRequest - unfinished.count)
+      rest = rest.dropFirst(batch.count - unfinished.count)
+      let (_, answer) = try await ask(
+        .database, "\(database.rawValue)/changes/zone",
+        ZonesQuestion(zones: batch.map { .init(zoneID: $0, syncToken: state.token(of: $0)) }),
+        ZonesAnswer.self)
+      guard let items = answer.items(for: batch) else {
+        throw fail(.badAnswer, "changes/zone: the answer is not about the zones asked for")
+      }
+      unfinished = []
+      var busy: RelayError?
+      for (zone, item) in zip(batch, items) {
+        switch try await take(item, of: zone, &readings[zone, default: ZoneReading()], &report) {
+        case .more: unfinished.append(zone)
+        case .end: break
+        case .failed(let error) where error.isPassing: busy = error
+        case .failed(let error):
+          state.refuse(zone)
+          report.failures[zone] = error
+        }
+      }
+      try saveProgress()
+      // The pages of the other zones are applied.
+      if let busy { throw fail(busy.code, busy.message) }
+    }
+  }
+
+  /// How many zones one request asks for: at most 200 records each fit into an answer of 1,000.
+  private static let zonesPerRequest = 50
+
+  /// What a round remembers of one zone.
+  private struct ZoneReading {
+    var expiries = 0
+    var seen = SeenTokens()
+  }
+
+  /// What became of one zone's part of an answer.
+  private enum ZoneStep {
+    /// The zone has further pages.
+    case more
+    case end
+    /// The relay gives an error for this zone alone.
+    case failed(RelayError)
+  }
+
+  /// Applies one zone's part of an answer.
+  private func take(
+    _ item: ZonesAnswer.Zone, of zone: ZoneID, _ reading: inout ZoneReading,
+    _ report: inout FetchReport
+  ) async throws -> ZoneStep {
+    let held = state.token(of: zone)
+    switch item.serverErrorCode {
+    case nil: break
+    case _ where item.isExpired && held != nil:
+      reading.expiries += 1
+      guard reading.expiries <= Self.expiriesMax else { throw noAdvance("zone \(zone.name)") }
+      reading.seen = SeenTokens()
+      state.expire(zone)
+      return .more
+    case ErrorAnswer.zoneNotFound:
+      try await lose(zone, .unseen, &report)
+      return .end
+    case let code?:
+      return .failed(
+        RelayError(
+          ErrorAnswer.meaning(of: code), "zone \(zone.name): \(code): \(item.reason ?? "")"))
+    }
+    guard let token = item.syncToken else {
+      throw fail(.badAnswer, "changes/zone: zone \(zone.name) has no syncToken")
+    }
+    let isLast = item.moreComing != true
+    try check(token, "zone \(zone.name)")
+    guard isLast || reading.seen.advances(from: held, to: token) else {
+      throw noAdvance("zone \(zone.name)")
+    }
+    let page = ZonePage(item, of: zone, startsOver: held == nil)
+    // An answer without news is no page for the sink.
+    if token != held || page.gap || !page.isEmpty {
+      try await sink.apply(page)
+      report.add(page)
+    }
+    if token != held { backoff.succeeded() }
+    state.read(zone, to: token)
+    if isLast { state.didRead(zone) }
+    return isLast ? .end : .more
+  }
+}
