@@ -1,3 +1,5 @@
+import OrderedCollections
+
 /// Follows one change through the entries, as far as it concerns one device.
 struct ChangeStory {
   let change: TracedChange
@@ -12,7 +14,7 @@ struct ChangeStory {
   private(set) var hasSpread = false
   /// When the last slice was stepped.
   private(set) var spreadAt: Instant?
-  private(set) var deliveries: [DeliveryStory] = []
+  private(set) var deliveries = DeliveryStories()
   /// Whether the change fired a subscription of the user, for any device.
   private(set) var hasFired = false
   private(set) var isOwn = false
@@ -20,7 +22,8 @@ struct ChangeStory {
   private(set) var hasLost = false
   private(set) var userEvents: [(event: UserEvent, at: Instant)] = []
   private(set) var registrations: [(event: DeviceEvent, at: Instant)] = []
-  private var story: [TraceEntry] = []
+  /// A replay makes entries again, and each is told once.
+  private var story: OrderedSet<TraceEntry> = []
 
   /// How many entries a story has at most.
   static let storyMax = 1_000
@@ -42,10 +45,10 @@ struct ChangeStory {
   /// - Parameter isOfLaterChange: whether a later change of the same name was stepped before.
   mutating func note(_ entry: TraceEntry, isOfLaterChange: Bool) {
     switch entry.event {
-    case .began: for index in deliveries.indices { deliveries[index].began() }
+    case .began: deliveries.began()
     case .lost:
       hasLost = true
-      for index in deliveries.indices { deliveries[index].lost() }
+      deliveries.lost()
     case .change(let other):
       if other.place == change.place { tell(entry) }
     case .moved(let move):
@@ -57,23 +60,13 @@ struct ChangeStory {
       guard user.user == standing.device.user, user.scope == standing.device.scope else { return }
       userEvents.append((event, entry.at))
     case .route(let route, _):
-      if route.scope == standing.device.scope, isWaiting { tell(entry) }
+      if route.scope == standing.device.scope, deliveries.isWaiting { tell(entry) }
     case .device: break
     }
   }
 
   private mutating func tell(_ entry: TraceEntry) {
-    // A replay makes entries again.
-    if story.count < Self.storyMax, !story.contains(entry) { story.append(entry) }
-  }
-
-  private var isWaiting: Bool {
-    deliveries.contains {
-      switch $0.state {
-      case .pending, .flying, .unknown: true
-      case .told, .ended: false
-      }
-    }
+    if story.count < Self.storyMax { story.append(entry) }
   }
 
   private mutating func moved(_ move: TracedMove, _ entry: TraceEntry) {
@@ -94,19 +87,14 @@ struct ChangeStory {
     let key = standing.device
     guard match.user.user == key.user, match.user.scope == key.scope else { return }
     let outcome = match.devices.first { $0.client == key.client }?.outcome
-    if let outcome {
-      for index in deliveries.indices { deliveries[index].matched(match, outcome) }
-    }
+    if let outcome { deliveries.matched(match, outcome) }
     guard match.notification == change.notification, !isOfLaterChange else { return }
     hasFired = true
     switch outcome {
     case nil: return
     case .own: isOwn = true
     case .retired: isRetired = true
-    case .pends(let part, _, _):
-      if !deliveries.contains(where: { $0.match.position == match.position }) {
-        deliveries.append(DeliveryStory(match, as: part))
-      }
+    case .pends(let part, _, _): deliveries.add(match, as: part)
     }
     tell(entry)
   }
@@ -116,23 +104,19 @@ struct ChangeStory {
     case .registered, .unregistered: registrations.append((event, entry.at))
     case .retired, .waits, .waitsForConnection, .wake, .ended, .receipt, .withdrawn, .hushed: break
     }
-    let before = deliveries.map(\.state)
-    let wasWaiting = isWaiting
-    let hadReceipts = deliveries.count { $0.receipt != nil }
-    for index in deliveries.indices { deliveries[index].note(event, at: entry.at) }
-    let isNews =
-      before != deliveries.map(\.state) || hadReceipts != deliveries.count { $0.receipt != nil }
+    let wasWaiting = deliveries.isWaiting
+    let isNews = deliveries.note(event, at: entry.at)
     if wasWaiting || isNews { tell(entry) }
   }
 
   func explanation() -> Explanation {
     Explanation(
       change: change, device: standing.device, outcome: outcome,
-      deliveries: deliveries.map { $0.delivery(standing) }, story: story)
+      deliveries: deliveries.all.map { $0.delivery(standing) }, story: story.elements)
   }
 
   private var outcome: Explanation.Outcome {
-    let outcomes = deliveries.map { $0.outcome(standing) }
+    let outcomes = deliveries.all.map { $0.outcome(standing) }
     // What came furthest tells most.
     if let best = outcomes.min(by: { $0.rank < $1.rank }) { return best }
     if isOwn { return .not(.ownChange) }
