@@ -1,4 +1,7 @@
 import Dispatch
+import HTTPTypes
+import RelayCore
+import RelayWire
 import Testing
 
 @testable import RelayHTTP
@@ -11,18 +14,43 @@ import Testing
     let answers = try await withThrowingTaskGroup(of: Int.self) { group in
       for number in 0..<ExplanationQueue.explanationsMax {
         group.addTask {
-          try await queue.run {
+          try await queue.run(unless: { false }) {
             gate.wait()
             return number
           }
         }
       }
       while !queue.isFull { await Task.yield() }
-      await #expect(throws: WireError.self) { try await queue.run { 0 } }
+      let refusal = await #expect(throws: WireError.self) {
+        try await queue.run(unless: { false }) { 0 }
+      }
+      #expect(refusal?.status == .serviceUnavailable && refusal?.retryAfterSeconds == 1)
       for _ in 0..<ExplanationQueue.explanationsMax { gate.signal() }
       return try await group.reduce(into: []) { $0.append($1) }
     }
     #expect(answers.sorted() == Array(0..<ExplanationQueue.explanationsMax))
-    #expect(try await queue.run { 7 } == 7)
+    #expect(try await queue.run(unless: { false }) { 7 } == 7)
+  }
+
+  /// The operator would not wait for the answer any more.
+  @Test func `an explanation whose turn comes too late is refused, and not computed`() async throws
+  {
+    let queue = ExplanationQueue()
+    let refusal = await #expect(throws: WireError.self) {
+      try await queue.run(unless: { true }) { Issue.record("it was computed") }
+    }
+    #expect(refusal?.status == .serviceUnavailable && refusal?.retryAfterSeconds == 5)
+    #expect(try await queue.run(unless: { false }) { 7 } == 7)
+  }
+
+  /// The parts of an answer: its reading, the explanations in front of it, and its own.
+  @Test func `the command waits longer than the daemon takes`() {
+    let others = Span(milliseconds: Int64(ExplanationQueue.explanationsMax - 1) * 4_000)
+    let turn = ExplanationTimes.reading + others
+    #expect(ExplanationTimes.explaining == .seconds(4) && turn <= ExplanationTimes.beginning)
+    // Two seconds are for a first explanation that takes longer, and for the answer's text.
+    let end = ExplanationTimes.beginning + ExplanationTimes.explaining + .seconds(2)
+    #expect(Duration.milliseconds(end.milliseconds) <= ExplainReport.answeredWithin)
+    #expect(ExplainReport.answeredWithin + .seconds(5) <= ExplainReport.commandWaits)
   }
 }

@@ -12,9 +12,12 @@ final class ExplanationQueue: Sendable {
 
   var isFull: Bool { count.withLock { $0 >= Self.explanationsMax } }
 
-  /// - Throws: `WireError` with 503 if too many explanations wait.
+  /// - Parameters:
+  ///   - isLate: asked when the explanation's turn comes. If it is true, nothing is computed,
+  ///     because the operator would not get the answer.
+  /// - Throws: `WireError` with 503 if too many explanations wait, or this one waited for too long.
   func run<Answer: Sendable>(
-    _ make: @escaping @Sendable () -> Answer
+    unless isLate: @escaping @Sendable () -> Bool, _ make: @escaping @Sendable () throws -> Answer
   ) async throws -> Answer {
     let hasRoom = count.withLock { count in
       guard count < Self.explanationsMax else { return false }
@@ -28,8 +31,16 @@ final class ExplanationQueue: Sendable {
         retryAfterSeconds: 1)
     }
     defer { count.withLock { $0 -= 1 } }
-    return await withCheckedContinuation { continuation in
-      queue.async { continuation.resume(returning: make()) }
+    return try await withCheckedThrowingContinuation { continuation in
+      queue.async {
+        guard !isLate() else {
+          return continuation.resume(
+            throwing: WireError(
+              .tryAgainLater, "the explanations before this one took too long; try again",
+              retryAfterSeconds: 5))
+        }
+        continuation.resume(with: Result { try make() })
+      }
     }
   }
 }
