@@ -63,7 +63,7 @@ extension EngineLoop {
   /// then, so that both tell of the same moment.
   func standings(of devices: [DeviceKey], _ zones: [ZoneID]) -> Standings {
     Standings(
-      devices: devices.map { coordinator.standing(of: $0, zones: zones) },
+      devices: coordinator.standings(of: devices, zones: zones),
       place: dependencies.trace?.recorder?.place ?? 0)
   }
 

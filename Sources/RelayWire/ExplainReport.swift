@@ -26,6 +26,10 @@ package struct ExplainReport: Codable, Hashable, Sendable {
     self.moreChanges = moreChanges
   }
 
+  /// How long the daemon takes to answer at most, and how long the command waits for it.
+  package static let answeredWithin = Duration.seconds(40)
+  package static let commandWaits = Duration.seconds(45)
+
   /// A device at the time of the answer.
   package struct DeviceStanding: Codable, Hashable, Sendable {
     package var clientId: String

@@ -1,5 +1,7 @@
 import Dispatch
+import HTTPTypes
 import RelayCore
+import RelayWire
 import Testing
 
 @testable import RelayHTTP
@@ -7,41 +9,48 @@ import Testing
 /// Explanations are computed beside the threads that answer devices, and only some wait.
 @Suite struct ExplanationQueueTests {
   @Test func `a fifth explanation is refused, and the four before it are answered`() async throws {
-    let queue = ExplanationQueue(clock: TestClock())
+    let queue = ExplanationQueue()
     let gate = DispatchSemaphore(value: 0)
     let answers = try await withThrowingTaskGroup(of: Int.self) { group in
       for number in 0..<ExplanationQueue.explanationsMax {
         group.addTask {
-          try await queue.run(asked: TestClock().now) { _ in
+          try await queue.run(unless: { false }) {
             gate.wait()
             return number
           }
         }
       }
       while !queue.isFull { await Task.yield() }
-      await #expect(throws: WireError.self) {
-        try await queue.run(asked: TestClock().now) { _ in 0 }
+      let refusal = await #expect(throws: WireError.self) {
+        try await queue.run(unless: { false }) { 0 }
       }
+      #expect(refusal?.status == .serviceUnavailable && refusal?.retryAfterSeconds == 1)
       for _ in 0..<ExplanationQueue.explanationsMax { gate.signal() }
       return try await group.reduce(into: []) { $0.append($1) }
     }
     #expect(answers.sorted() == Array(0..<ExplanationQueue.explanationsMax))
-    #expect(try await queue.run(asked: TestClock().now) { _ in 7 } == 7)
+    #expect(try await queue.run(unless: { false }) { 7 } == 7)
   }
 
-  /// The command gives up after ten seconds, and an answer that it does not read is wasted.
-  @Test func `an explanation whose turn comes too late is refused`() async throws {
-    let clock = PassingClock()
-    let queue = ExplanationQueue(clock: clock)
-    let asked = clock.boot()
-    clock.pass(ExplanationQueue.patience)
-    let end = try await queue.run(asked: asked) { $0 }
-    #expect(end == asked + ExplanationQueue.patience + ExplanationQueue.patience)
-    clock.pass(.milliseconds(1))
-    let error = await #expect(throws: WireError.self) {
-      try await queue.run(asked: asked) { _ in 0 }
+  /// The operator would not wait for the answer any more.
+  @Test func `an explanation whose turn comes too late is refused, and not computed`() async throws
+  {
+    let queue = ExplanationQueue()
+    let refusal = await #expect(throws: WireError.self) {
+      try await queue.run(unless: { true }) { Issue.record("it was computed") }
     }
-    #expect(error?.code == .tryAgainLater)
-    #expect(error?.retryAfterSeconds == 1)
+    #expect(refusal?.status == .serviceUnavailable && refusal?.retryAfterSeconds == 5)
+    #expect(try await queue.run(unless: { false }) { 7 } == 7)
+  }
+
+  /// The parts of an answer: its reading, the explanations in front of it, and its own.
+  @Test func `the command waits longer than the daemon takes`() {
+    let others = Span(milliseconds: Int64(ExplanationQueue.explanationsMax - 1) * 4_000)
+    let turn = ExplanationTimes.reading + others
+    #expect(ExplanationTimes.explaining == .seconds(4) && turn <= ExplanationTimes.beginning)
+    // Two seconds are for a first explanation that takes longer, and for the answer's text.
+    let end = ExplanationTimes.beginning + ExplanationTimes.explaining + .seconds(2)
+    #expect(Duration.milliseconds(end.milliseconds) <= ExplainReport.answeredWithin)
+    #expect(ExplainReport.answeredWithin + .seconds(5) <= ExplainReport.commandWaits)
   }
 }

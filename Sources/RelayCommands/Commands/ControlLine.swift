@@ -7,6 +7,9 @@ import Synchronization
 struct ControlLine {
   var socket: String
 
+  /// How long the daemon may take to answer.
+  var wait = Duration.seconds(10)
+
   /// - Throws: `Failure` if the daemon is not running or refuses the request.
   func get<Report: Decodable>(
     _ path: String, _ query: [(String, String)] = [], as type: Report.Type
@@ -71,7 +74,7 @@ struct ControlLine {
   }
 
   private func send(_ method: String, _ target: String, _ body: [UInt8]) async throws -> [UInt8] {
-    let client = ControlClient(socket: socket)
+    let client = ControlClient(socket: socket, timeout: wait)
     let answer: HTTPAnswer
     do throws(ClientError) {
       answer = method == "GET" ? try await client.get(target) : try await client.post(target, body)

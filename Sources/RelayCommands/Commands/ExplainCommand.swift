@@ -71,7 +71,8 @@ struct ExplainCommand: RelayCommand {
   }
 
   func perform(_ console: Console) async throws -> ExitStatus {
-    let control = ControlLine(socket: try options.controlSocket())
+    let control = ControlLine(
+      socket: try options.controlSocket(), wait: ExplainReport.commandWaits)
     if let device, ClientID(text: device) == nil { throw unknown(device) }
     let report = try await control.get("/explain", query, as: ExplainReport.self)
     if let device, report.devices.isEmpty { throw unknown(device) }

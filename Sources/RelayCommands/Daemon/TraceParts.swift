@@ -22,7 +22,7 @@ struct TraceParts {
       logger.notice("the trace is off, and its file is removed")
     }
     feed = TraceFeed(recorder: recorder)
-    admin = AdminAPI.Trace(feed: feed, keys: keys, clock: clock)
+    admin = AdminAPI.Trace(feed: feed, keys: keys)
   }
 
   /// Writes what waits. The engine has ended by now.

@@ -26,9 +26,9 @@ extension Coordinator {
   package var ledger: Ledger { relay.ledger }
   package func ledger(of partition: PartitionID) -> Ledger { relay.ledger(of: partition) }
   package mutating func census(at now: Instant) -> Census { relay.census(at: now) }
-  /// What the relay knows of a device now, for explanations.
-  package func standing(of device: DeviceKey, zones: [ZoneID]) -> Standing {
-    relay.standing(of: device, zones: zones, at: clock.last)
+  /// What the relay knows of devices now, for explanations.
+  package func standings(of devices: [DeviceKey], zones: [ZoneID]) -> [Standing] {
+    relay.standings(of: devices, zones: zones, at: clock.last)
   }
   /// Routes that were ever used, in order of their keys.
   package var routesInOrder: [(key: RouteKey, route: Route)] { relay.routesInOrder }

@@ -1,3 +1,5 @@
+import OrderedCollections
+
 /// Follows one change through the entries, as far as it concerns one device.
 struct ChangeStory {
   let change: TracedChange
@@ -20,7 +22,8 @@ struct ChangeStory {
   private(set) var hasLost = false
   private(set) var userEvents: [(event: UserEvent, at: Instant)] = []
   private(set) var registrations: [(event: DeviceEvent, at: Instant)] = []
-  private var story: [TraceEntry] = []
+  /// A replay makes entries again, and each is told once.
+  private var story: OrderedSet<TraceEntry> = []
 
   /// How many entries a story has at most.
   static let storyMax = 1_000
@@ -57,17 +60,14 @@ struct ChangeStory {
       guard user.user == standing.device.user, user.scope == standing.device.scope else { return }
       userEvents.append((event, entry.at))
     case .route(let route, _):
-      if route.scope == standing.device.scope, isWaiting { tell(entry) }
+      if route.scope == standing.device.scope, deliveries.isWaiting { tell(entry) }
     case .device: break
     }
   }
 
   private mutating func tell(_ entry: TraceEntry) {
-    // A replay makes entries again.
-    if story.count < Self.storyMax, !story.contains(entry) { story.append(entry) }
+    if story.count < Self.storyMax { story.append(entry) }
   }
-
-  private var isWaiting: Bool { deliveries.waiting > 0 }
 
   private mutating func moved(_ move: TracedMove, _ entry: TraceEntry) {
     switch move.step {
@@ -104,7 +104,7 @@ struct ChangeStory {
     case .registered, .unregistered: registrations.append((event, entry.at))
     case .retired, .waits, .waitsForConnection, .wake, .ended, .receipt, .withdrawn, .hushed: break
     }
-    let wasWaiting = isWaiting
+    let wasWaiting = deliveries.isWaiting
     let isNews = deliveries.note(event, at: entry.at)
     if wasWaiting || isNews { tell(entry) }
   }
@@ -112,7 +112,7 @@ struct ChangeStory {
   func explanation() -> Explanation {
     Explanation(
       change: change, device: standing.device, outcome: outcome,
-      deliveries: deliveries.all.map { $0.delivery(standing) }, story: story)
+      deliveries: deliveries.all.map { $0.delivery(standing) }, story: story.elements)
   }
 
   private var outcome: Explanation.Outcome {

@@ -1,76 +1,152 @@
-/// The notifications of one change on one lane, each followed through the entries.
+/// The notifications of one change on one lane: a `DeliveryStory` for each subscription that the
+/// change fired.
 ///
-/// A match on the lane looks only at the notifications that it can mean, because a user may have
-/// thousands of subscriptions that each make an entry for each change.
+/// An entry looks only at the deliveries that it can concern, because a user may have a thousand
+/// subscriptions: a match finds them by its position and by the alert that it replaces, and an
+/// event of the device looks at those that are not settled.
 struct DeliveryStories {
+  /// In the order of the matches.
   private(set) var all: [DeliveryStory] = []
-  /// How many of them still wait for what becomes of them.
-  private(set) var waiting = 0
-  /// How often a story has looked at an entry: what the explanation costs beside reading.
+  /// How many times a delivery was looked at: the cost of the explanation.
   private(set) var looks = 0
-  private var atPosition: [Position: Int] = [:]
-  /// The stories that have pended as this alert, or do.
-  private var asAlert: [Identifier: [Int]] = [:]
+  /// How many deliveries are not told and not ended.
+  private var waiting = 0
+  private var places: [Position: Int] = [:]
+  /// The deliveries that an alert of this notification tells, or once told.
+  private var shown: [Identifier: [Int]] = [:]
+  /// How many of the deliveries in `shown` are known to pend as the newer alert, or are known not
+  /// to be pending.
+  private var carried: [Replacement: Int] = [:]
+  private var crowded: [Identifier: Int] = [:]
+  private var unsettled: [Int] = []
+  private var isUnsettled: [Bool] = []
 
-  /// Adds a notification, unless a replay has made its entry again.
-  mutating func add(_ match: TracedMatch, as part: TracedPart) {
-    guard atPosition[match.position] == nil else { return }
-    atPosition[match.position] = all.count
-    if case .alert(let shown) = part { asAlert[shown, default: []].append(all.count) }
-    all.append(DeliveryStory(match, as: part))
-    waiting += 1
+  private struct Replacement: Hashable {
+    var older: Identifier
+    var part: TracedPart
   }
 
-  mutating func began() { for index in all.indices { look(index) { $0.began() } } }
+  var isWaiting: Bool { waiting > 0 }
 
-  mutating func lost() { for index in all.indices { look(index) { $0.lost() } } }
+  /// A subscription fired, or fired again in a replay.
+  mutating func add(_ match: TracedMatch, as part: TracedPart) {
+    guard places[match.position] == nil else { return }
+    let index = all.count
+    places[match.position] = index
+    all.append(DeliveryStory(match, as: part))
+    isUnsettled.append(true)
+    unsettled.append(index)
+    waiting += 1
+    show(index, as: part)
+  }
+
+  mutating func began() { changeAll { $0.began() } }
+
+  mutating func lost() { changeAll { $0.lost() } }
 
   /// A notification came to the lane.
   mutating func matched(_ match: TracedMatch, _ outcome: TracedMatch.Outcome) {
     guard case .pends(let part, _, let instead) = outcome else { return }
-    if let index = atPosition[match.position] { look(index) { $0.matched(match, outcome) } }
+    if let index = places[match.position], change(index, { $0.matched(match, outcome) }) {
+      repeated(index, as: part)
+    }
     switch instead {
+    case .replaces(let older): replaced(older, by: match, outcome, as: part)
+    case .crowdsOut(let older): crowdedOut(older, by: match, outcome)
     case nil: break
-    case .crowdsOut(let older):
-      for index in asAlert[older] ?? [] { look(index) { $0.matched(match, outcome) } }
-    case .replaces(let older):
-      let older = asAlert[older] ?? []
-      for index in older { look(index) { $0.matched(match, outcome) } }
-      if case .alert(let newer) = part, !older.isEmpty { remember(older, as: newer) }
     }
   }
 
-  private mutating func remember(_ stories: [Int], as alert: Identifier) {
-    let known = asAlert[alert] ?? []
-    asAlert[alert] = known + stories.filter { !known.contains($0) }
-  }
-
-  /// - Returns: whether the event changed what is known of any of them.
+  /// - Returns: whether the event tells something new of a delivery.
   mutating func note(_ event: DeviceEvent, at: Instant) -> Bool {
-    switch event {
-    case .registered, .waits, .waitsForConnection: return false
-    case .unregistered, .retired, .wake, .ended, .receipt, .withdrawn, .hushed: break
+    if case .hushed(let notification, let part) = event {
+      for index in shown[notification] ?? [] {
+        change(index) { $0.note(event, at: at) }
+        show(index, as: part)
+      }
+      return false
     }
     var isNews = false
-    for index in all.indices {
-      let (state, hadReceipt) = (all[index].state, all[index].receipt != nil)
-      look(index) { $0.note(event, at: at) }
-      if state != all[index].state || hadReceipt != (all[index].receipt != nil) { isNews = true }
+    let before = unsettled
+    unsettled.removeAll(keepingCapacity: true)
+    for index in before {
+      if change(index, { $0.note(event, at: at) }) { isNews = true }
+      settle(index)
     }
     return isNews
   }
 
-  private mutating func look(_ index: Int, _ change: (inout DeliveryStory) -> Void) {
+  /// A replay made the delivery pend anew. What replaced its alert before does not hold any more.
+  private mutating func repeated(_ index: Int, as part: TracedPart) {
+    carried = [:]
+    show(index, as: part)
+    guard !isUnsettled[index] else { return }
+    isUnsettled[index] = true
+    unsettled.append(index)
+  }
+
+  /// Each match of a newer change may replace the same alert. Only the first one looks at the
+  /// deliveries of that alert.
+  private mutating func replaced(
+    _ older: Identifier, by match: TracedMatch, _ outcome: TracedMatch.Outcome, as part: TracedPart
+  ) {
+    guard let indices = shown[older], part != .alert(older) else { return }
+    let done = carried.updateValue(
+      indices.count, forKey: Replacement(older: older, part: part)) ?? 0
+    for index in indices[min(done, indices.count)...] where !all[index].pends(as: part) {
+      change(index) { $0.matched(match, outcome) }
+      if all[index].pends(as: part) { show(index, as: part) }
+    }
+  }
+
+  /// The older alert gives way. Only deliveries that are pending end with it.
+  private mutating func crowdedOut(
+    _ older: Identifier, by match: TracedMatch, _ outcome: TracedMatch.Outcome
+  ) {
+    guard let indices = shown[older] else { return }
+    let done = crowded.updateValue(indices.count, forKey: older) ?? 0
+    for index in indices[min(done, indices.count)...] {
+      change(index) { $0.matched(match, outcome) }
+    }
+  }
+
+  private mutating func show(_ index: Int, as part: TracedPart) {
+    if case .alert(let notification) = part { shown[notification, default: []].append(index) }
+  }
+
+  private mutating func changeAll(_ change: (inout DeliveryStory) -> Void) {
+    unsettled.removeAll(keepingCapacity: true)
+    for index in all.indices {
+      self.change(index, change)
+      settle(index)
+    }
+  }
+
+  private mutating func settle(_ index: Int) {
+    isUnsettled[index] = !all[index].isSettled
+    if isUnsettled[index] { unsettled.append(index) }
+  }
+
+  /// - Returns: whether the delivery's state changed, or its first receipt came.
+  @discardableResult
+  private mutating func change(
+    _ index: Int, _ change: (inout DeliveryStory) -> Void
+  ) -> Bool {
     looks += 1
-    let before = all[index].isWaiting
+    let (state, hadReceipt) = (all[index].state, all[index].receipt != nil)
     change(&all[index])
-    waiting += (all[index].isWaiting ? 1 : 0) - (before ? 1 : 0)
+    let now = all[index].state
+    guard now != state else { return hadReceipt != (all[index].receipt != nil) }
+    waiting += (now.isWaiting ? 1 : 0) - (state.isWaiting ? 1 : 0)
+    if now == .pending { crowded = [:] }
+    return true
   }
 }
 
-extension DeliveryStory {
-  var isWaiting: Bool {
-    switch state {
+extension DeliveryStory.State {
+  /// Whether the notification is neither told nor ended, as far as is known.
+  fileprivate var isWaiting: Bool {
+    switch self {
     case .pending, .flying, .unknown: true
     case .told, .ended: false
     }

@@ -42,6 +42,19 @@ struct DeliveryStory {
 
   private var isAlert: Bool { parts.contains { if case .alert = $0 { true } else { false } } }
 
+  func pends(as part: TracedPart) -> Bool { parts.contains(part) }
+
+  /// Whether no later event of the device changes the delivery, until a life of the daemon begins
+  /// or a replay repeats the match.
+  var isSettled: Bool {
+    guard receipt != nil else { return false }
+    switch state {
+    case .told: return true
+    case .ended: return !mayPendAgain
+    case .pending, .flying, .unknown: return false
+    }
+  }
+
   /// A life of the daemon begins: what was under way is due again.
   mutating func began() {
     if case .flying(_, let ifFails) = state {

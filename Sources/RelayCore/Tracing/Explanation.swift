@@ -36,9 +36,33 @@ extension Explanation {
   ///   - entries: what was recorded up to the moment of `standing`, in order. Entries that concern
   ///     neither the change nor the device may be left out, but not those of the device's user.
   ///   - standing: the device's standing at that moment.
+  ///   - steps: the looks at entries and deliveries are added to it.
+  package static func of(
+    _ notification: Identifier, in entries: [TraceEntry], _ standing: Standing,
+    counting steps: inout Int
+  ) -> [Explanation] {
+    let places = places(of: notification, in: entries)
+    return places.enumerated().map { number, found in
+      let next = number + 1 < places.count ? places[number + 1].index : entries.count
+      var story = ChangeStory(found.change, at: entries[found.index].at, for: standing)
+      for (index, entry) in entries[found.index...].enumerated() {
+        story.note(entry, isOfLaterChange: found.index + index >= next)
+      }
+      steps += entries.count - found.index + story.deliveries.looks
+      return story.explanation()
+    }
+  }
+
   package static func of(
     _ notification: Identifier, in entries: [TraceEntry], _ standing: Standing
   ) -> [Explanation] {
+    var steps = 0
+    return of(notification, in: entries, standing, counting: &steps)
+  }
+
+  private static func places(
+    of notification: Identifier, in entries: [TraceEntry]
+  ) -> [(index: Int, change: TracedChange)] {
     var places: [(index: Int, change: TracedChange)] = []
     for (index, entry) in entries.enumerated() {
       guard case .change(let change) = entry.event, change.notification == notification,
@@ -46,13 +70,6 @@ extension Explanation {
       else { continue }
       places.append((index, change))
     }
-    return places.enumerated().map { number, found in
-      let next = number + 1 < places.count ? places[number + 1].index : entries.count
-      var story = ChangeStory(found.change, at: entries[found.index].at, for: standing)
-      for (index, entry) in entries[found.index...].enumerated() {
-        story.note(entry, isOfLaterChange: found.index + index >= next)
-      }
-      return story.explanation()
-    }
+    return places
   }
 }

@@ -66,15 +66,34 @@ package struct Standing: Hashable, Sendable {
 }
 
 extension Relay {
-  /// The standing of a device now.
+  /// The standings of devices now, in the order of `devices`.
   ///
-  /// - Parameter zones: the zones of which it is asked whether they are shared with the user.
+  /// - Parameter zones: the zones of which it is asked whether they are shared with the users.
+  package func standings(
+    of devices: [DeviceKey], zones: [ZoneID], at now: Instant
+  ) -> [Standing] {
+    var standings = devices.map { Standing(device: $0, at: now) }
+    let homes = Dictionary(grouping: devices.indices) {
+      Int(PartitionID.home(of: devices[$0].user, in: devices[$0].scope).number)
+    }
+    for (home, places) in homes {
+      let keys = places.map { devices[$0] }
+      let found = partitions.ask(home) { $0.standings(of: keys, zones: zones, at: now) }
+      for (place, standing) in zip(places, found) { standings[place] = holding(standing) }
+    }
+    return standings
+  }
+
   package func standing(of device: DeviceKey, zones: [ZoneID], at now: Instant) -> Standing {
-    let home = Int(PartitionID.home(of: device.user, in: device.scope).number)
-    var standing = partitions.ask(home) { $0.standing(of: device, zones: zones, at: now) }
+    standings(of: [device], zones: zones, at: now)[0]
+  }
+
+  /// The standing with what the device's route knows: a partition does not know the routes.
+  private func holding(_ standing: Standing) -> Standing {
+    var standing = standing
     guard let registration = standing.registration else { return standing }
     let route = RouteKey(
-      scope: device.scope, transport: registration.transport, topic: registration.topic)
+      scope: standing.device.scope, transport: registration.transport, topic: registration.topic)
     guard let obstacle = obstacle(on: route) else { return standing }
     for index in standing.pending.indices {
       switch standing.pending[index].hold {
@@ -99,24 +118,46 @@ extension Relay {
 }
 
 extension Partition {
-  fileprivate func standing(of key: DeviceKey, zones: [ZoneID], at now: Instant) -> Standing {
-    var standing = Standing(device: key, at: now)
-    guard let user = users.find(key.user, in: key.scope) else { return standing }
-    standing.subscriptions = index.all(of: user).map { SubscriptionOutline($0) }
-    for zone in zones where sharing.hasMemberships(user) && zone.owner != key.user {
-      let members = sharing.members(of: ZoneKey(scope: key.scope, zone: zone))
-      guard let member = members.first(where: { $0.user == user }) else { continue }
-      standing.shared[zone] = member.serial.ordinal
+  /// The standings of devices of this partition. What belongs to a user is read once for all of the
+  /// user's devices, and a zone's members once for all users, because a zone may have ten thousand
+  /// and the loop answers.
+  fileprivate func standings(
+    of keys: [DeviceKey], zones: [ZoneID], at now: Instant
+  ) -> [Standing] {
+    let owners = keys.map { users.find($0.user, in: $0.scope) }
+    let asked = Set(owners.compactMap(\.self))
+    var subscriptions: [Int: [SubscriptionOutline]] = [:]
+    for user in asked {
+      subscriptions[user] = index.all(of: user).map { SubscriptionOutline($0) }
     }
-    guard let device = devices.find(key.client, of: user) else { return standing }
+    var shared: [Int: [ZoneID: Ordinal]] = [:]
+    for scope in Set(keys.map(\.scope)) {
+      for zone in zones {
+        for member in sharing.members(of: ZoneKey(scope: scope, zone: zone))
+        where asked.contains(member.user) {
+          shared[member.user, default: [:]][zone] = member.serial.ordinal
+        }
+      }
+    }
+    return zip(keys, owners).map { key, user in
+      var standing = Standing(device: key, at: now)
+      guard let user else { return standing }
+      standing.subscriptions = subscriptions[user] ?? []
+      standing.shared = shared[user] ?? [:]
+      lane(of: key, user, into: &standing)
+      return standing
+    }
+  }
+
+  private func lane(of key: DeviceKey, _ user: Int, into standing: inout Standing) {
+    guard let device = devices.find(key.client, of: user) else { return }
     let slot = devices[device]
     standing.registration = Standing.Registered(
       transport: slot.address.transport, topic: slot.address.topic, ordinal: slot.registration,
       at: slot.registeredAt, retirement: slot.lane.retirement,
       hasAcknowledged: slot.lane.hasAcknowledged)
     standing.pending = slot.lane.standing(
-      at: now, stepped: stepped, folded: folded, policy: policy)
-    return standing
+      at: standing.at, stepped: stepped, folded: folded, policy: policy)
   }
 }
 

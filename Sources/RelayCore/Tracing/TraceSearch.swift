@@ -40,8 +40,12 @@ package struct TraceSearch: Sendable {
   /// Entries that the second pass collects at most.
   package static let entriesMax = 50_000
 
-  /// Entries that all explanations of one answer walk over at most, each walk counted anew.
-  private static let stepsMax = 20_000_000
+  /// Looks at entries and deliveries for all explanations of one answer. The explanation that comes
+  /// to this number is the last one.
+  package static let stepsMax = 20_000_000
+  /// Deliveries and lines of stories in one answer. The explanation that comes to this number is
+  /// the last one.
+  package static let linesMax = 50_000
 
   package let question: Question
   /// The changes to explain, oldest first.
@@ -166,12 +170,6 @@ package struct TraceSearch: Sendable {
   package var allDevices: [DeviceKey] {
     let all = found.reduce(into: known) { $0.formUnion(devices(of: $1)) }
     return Array(all.sorted().prefix(Self.devicesMax))
-  }
-
-  /// For how many devices each change can be explained, so that an answer takes a second or two at
-  /// most, however many entries answer the question.
-  package var devicesPerChange: Int {
-    max(1, Self.stepsMax / max(1, entries.count * found.count))
   }
 
   // MARK: The second pass

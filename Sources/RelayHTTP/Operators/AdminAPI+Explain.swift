@@ -9,12 +9,10 @@ extension AdminAPI {
   package struct Trace: Sendable {
     let feed: TraceFeed
     let keys: any IdentityKeys & PushKeys
-    let queue: ExplanationQueue
+    let queue = ExplanationQueue()
 
-    package init(
-      feed: TraceFeed, keys: any IdentityKeys & PushKeys, clock: any ClockReader
-    ) {
-      (self.feed, self.keys, queue) = (feed, keys, ExplanationQueue(clock: clock))
+    package init(feed: TraceFeed, keys: any IdentityKeys & PushKeys) {
+      (self.feed, self.keys) = (feed, keys)
     }
   }
 
@@ -24,20 +22,22 @@ extension AdminAPI {
     var event: (source: String, id: String)?
   }
 
-  func explain(_ query: ExplainQuery) async throws -> ExplainReport {
+  /// - Returns: an `ExplainReport` as JSON. It is made within `ExplainReport.answeredWithin`.
+  func explain(_ query: ExplainQuery) async throws -> String {
     guard let trace, let recorder = trace.feed.recorder else {
       throw WireError(
         .notFound, "trace.size is 0: the relay keeps nothing that explains; set it and restart")
     }
-    let asked = clock.boot()
+    let (clock, begun) = (clock, clock.boot())
     var question = query.question
     if let event = query.event { question.changes = names(of: event, question, trace) }
     let rows = try await registrations(of: question)
     let search = SharedSearch(TraceSearch(question, known: rows))
-    try await read(recorder, through: recorder.place) { search.find($0) }
+    let end = begun + ExplanationTimes.reading
+    try await read(recorder, through: recorder.place, until: end) { search.find($0) }
     let devices = search.now.allDevices
     let standings = try await standings(of: devices, search.now.zones)
-    try await read(recorder, through: standings.place) { search.collect($0) }
+    try await read(recorder, through: standings.place, until: end) { search.collect($0) }
     guard !search.now.isTooLarge else {
       throw WireError(
         .quotaExceeded,
@@ -45,7 +45,14 @@ extension AdminAPI {
           + "or ask for fewer changes with last")
     }
     let (found, all) = (search.now, standings.devices)
-    return try await trace.queue.run(asked: asked) { report(found, all, trace, end: $0) }
+    return try await trace.queue.run {
+      clock.boot() >= begun + ExplanationTimes.beginning
+    } _: {
+      let end = clock.boot() + ExplanationTimes.explaining
+      var work = ExplanationWork(found, all, keys: trace.keys)
+      let report = work.report(at: clock.wall()) { clock.boot() < end }
+      return try ControlResponder.json(report)
+    }
   }
 
   /// The names that the change would have in each scope. The name depends on the scope, and not on
@@ -73,48 +80,41 @@ extension AdminAPI {
     }
   }
 
+  /// Gives what the recorder keeps to `body`. The time counts from the request's arrival, because
+  /// the request may have waited for other readers.
   private func read(
-    _ recorder: any FlightRecorder, through place: UInt64,
+    _ recorder: any FlightRecorder, through place: UInt64, until end: Instant,
     _ body: @escaping @Sendable ([TraceEntry]) -> Void
   ) async throws {
+    let clock = clock
     do throws(TraceError) {
       try await recorder.read(through: place) { entries in
         body(entries)
-        return true
+        return clock.boot() < end
       }
     } catch {
       throw WireError(error)
     }
-  }
-
-  /// - Parameter end: when the answer must be ready.
-  private func report(
-    _ search: TraceSearch, _ standings: [Standing], _ trace: Trace, end: Instant
-  ) -> ExplainReport {
-    var changes: [ExplainReport.ExplainedChange] = []
-    // The newest first: what the time does not suffice for is counted as further devices.
-    for name in search.found.reversed() {
-      guard let entry = search.change(named: name) else { continue }
-      let known = Set(search.devices(of: name))
-      let concerned = standings.filter { known.contains($0.device) }
-      var (explained, count): ([Explanation], Int) = ([], 0)
-      for standing in concerned.prefix(search.devicesPerChange) {
-        if !(changes.isEmpty && count == 0), clock.boot() >= end { break }
-        explained += Explanation.of(name, in: search.entries, standing)
-        count += 1
-      }
-      changes.append(
-        ExplainReport.ExplainedChange(
-          change: TraceLine(entry, keys: trace.keys),
-          devices: explained.map { ExplainReport.ExplainedDevice($0, trace.keys) },
-          moreDevices: search.devicesLeft(of: name) + concerned.count - count))
+    guard clock.boot() < end else {
+      throw WireError(
+        .tryAgainLater,
+        "the flight recorder was not read within \(ExplanationTimes.reading.milliseconds / 1_000) "
+          + "seconds: other explanations are being made, or trace.size is too large for this "
+          + "machine; try again when fewer are made",
+        retryAfterSeconds: 5)
     }
-    return ExplainReport(
-      now: clock.wall().milliseconds, knownSince: search.since?.milliseconds, gaps: search.gaps,
-      devices: standings.filter { search.known.contains($0.device) }
-        .map { ExplainReport.DeviceStanding($0) },
-      changes: changes.reversed(), moreChanges: search.hasMore)
   }
+}
+
+/// How long the parts of an answer may take. Together with the explanations that wait in front of it
+/// they stay below `ExplainReport.answeredWithin`, and the command waits longer than that.
+enum ExplanationTimes {
+  /// From the request's arrival until the recorder is read.
+  static let reading = Span.seconds(20)
+  /// From the request's arrival until its explanations begin.
+  static let beginning = Span.seconds(34)
+  /// For the explanations of one answer. The first explanation is made in any case.
+  static let explaining = Span.seconds(4)
 }
 
 extension WireError {

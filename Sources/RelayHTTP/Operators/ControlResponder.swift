@@ -43,7 +43,8 @@ package struct ControlResponder: RequestResponder {
       return try json(await admin.feedback(Self.query(request)))
     case "/explain":
       try require([.get, .head], request)
-      return try json(await admin.explain(Self.explanation(request)))
+      return Response(
+        text: try await admin.explain(Self.explanation(request)), type: "application/json")
     case "/tail":
       try require([.get], request)
       return try admin.tail(Self.tail(request))
@@ -154,10 +155,13 @@ package struct ControlResponder: RequestResponder {
   }
 
   private func json(_ value: some Encodable) throws -> Response {
+    Response(text: try Self.json(value), type: "application/json")
+  }
+
+  static func json(_ value: some Encodable) throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    let text = String(decoding: try encoder.encode(value), as: UTF8.self)
-    return Response(text: text, type: "application/json")
+    return String(decoding: try encoder.encode(value), as: UTF8.self)
   }
 }
 

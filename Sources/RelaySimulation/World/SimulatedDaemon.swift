@@ -127,7 +127,7 @@ final class SimulatedDaemon {
   }
 
   func standing(of device: DeviceKey, zones: [ZoneID]) -> Standing {
-    coordinator.standing(of: device, zones: zones)
+    coordinator.standings(of: [device], zones: zones)[0]
   }
 
   func lastCut(at moment: Coordinator.Moment) -> Cut? { coordinator.lastCut(at: moment) }

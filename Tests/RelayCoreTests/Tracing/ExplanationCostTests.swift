@@ -1,0 +1,92 @@
+import Testing
+
+@testable import RelayCore
+
+/// What explanations cost: looks at entries and deliveries, not time.
+@Suite struct ExplanationCostTests {
+  /// How a notification pends.
+  enum Kind: CaseIterable, Sendable { case query, replacedAlerts, crowdedAlerts }
+
+  private static let changes: UInt64 = 10
+
+  private static func pends(_ kind: Kind, _ change: UInt64, _ index: Int) -> TracedMatch.Outcome {
+    let older = Sample.nid(change > 1 && index == 0 ? change - 1 : change)
+    switch kind {
+    case .query: return .pends(.query, gathers: nil, instead: nil)
+    case .replacedAlerts:
+      return .pends(.alert(Sample.nid(change)), gathers: nil, instead: .replaces(older))
+    case .crowdedAlerts:
+      return .pends(.alert(Sample.nid(change)), gathers: nil, instead: .crowdsOut(older))
+    }
+  }
+
+  /// Ten changes, each of which fires this many subscriptions of one user; then two wakes.
+  private static func entries(_ kind: Kind, subscriptions: Int) -> [TraceEntry] {
+    var events: [TraceEvent] = []
+    for number in 1...changes {
+      events.append(
+        .change(
+          TracedChange(
+            notification: Sample.nid(number), scope: Sample.scope, database: .private,
+            zone: Sample.zone, kind: .record(name: "A", type: "T", .created), author: nil,
+            place: FactPlace(
+              partition: .home(of: Sample.owner, in: Sample.scope), ordinal: Ordinal(number)),
+            isSuperseded: false)))
+      for index in 0..<subscriptions {
+        events.append(
+          .matched(
+            TracedMatch(
+              notification: Sample.nid(number),
+              user: Users.Key(scope: Sample.scope, user: Sample.owner),
+              subscription: SubscriptionID("s\(index)"), database: .private, zone: Sample.zone,
+              position: Position(Ordinal(number), index: index),
+              zonePosition: Position(Ordinal(number)),
+              devices: [
+                TracedMatch.Device(client: TraceRig.device.client, pends(kind, number, index))
+              ])))
+      }
+    }
+    return (events + wakes(kind)).map { TraceEntry(at: Sample.start, $0) }
+  }
+
+  private static func wakes(_ kind: Kind) -> [TraceEvent] {
+    (1...2).flatMap { (number: UInt32) -> [TraceEvent] in
+      let wake = TracedWake(
+        number: number, transport: .apns, topic: Sample.topic, isAlert: kind != .query,
+        runsApp: true, shows: Sample.nid(changes), names: [.query], tries: 1, cause: .news)
+      return [
+        .device(TraceRig.device, .wake(wake)),
+        .device(
+          TraceRig.device,
+          .ended(TracedVerdict(wake: number, .delivered, rests: nil, dropsAlert: false))),
+        .device(
+          TraceRig.device,
+          .receipt(.acknowledged(.notifications(Position(bits: .max), .token)))),
+      ]
+    }
+  }
+
+  private static func explained(
+    _ change: UInt64, _ kind: Kind, subscriptions: Int
+  ) -> (found: Explanation?, steps: Int) {
+    var steps = 0
+    let found = Explanation.of(
+      Sample.nid(change), in: entries(kind, subscriptions: subscriptions),
+      Standing(device: TraceRig.device, at: Sample.start), counting: &steps)
+    return (found.last, steps)
+  }
+
+  /// A user may have a thousand subscriptions, all of which each change fires.
+  @Test(arguments: Kind.allCases)
+  func `an explanation looks at each entry and each delivery some times only`(kind: Kind) {
+    for count in [100, 1_000] {
+      let first = Self.explained(1, kind, subscriptions: count)
+      let entries = Int(Self.changes) * (count + 1) + 6
+      #expect(first.found?.deliveries.count == count)
+      #expect(first.steps < entries + 20 * count, "\(count): \(first.steps)")
+      let woken: Explanation.Outcome = kind == .crowdedAlerts ? .not(.crowdedOut) : .woken(1)
+      #expect(first.found?.outcome == woken)
+    }
+    #expect(Self.explained(Self.changes, kind, subscriptions: 100).found?.outcome == .woken(1))
+  }
+}
