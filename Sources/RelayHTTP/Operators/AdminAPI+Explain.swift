@@ -106,8 +106,8 @@ extension AdminAPI {
   }
 }
 
-/// How long the parts of an answer may take. Together with the explanations that wait in front of it
-/// they stay below `ExplainReport.answeredWithin`, and the command waits longer than that.
+/// How long the parts of an answer may take. Together with the explanations that wait in front of
+/// it they stay below `ExplainReport.answeredWithin`, and the command waits longer than that.
 enum ExplanationTimes {
   /// From the request's arrival until the recorder is read.
   static let reading = Span.seconds(20)
