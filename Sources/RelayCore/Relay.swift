@@ -167,6 +167,7 @@ package struct Relay: ~Copyable {
     isReplaying = false
     var unfinished: [(PartitionID, Fact)] = []
     for index in partitions.indices {
+      partitions[index].trace.isReplaying = false
       unfinished += partitions[index].unfinished.map { (partitions[index].id, $0) }
     }
     return unfinished

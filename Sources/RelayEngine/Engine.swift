@@ -95,6 +95,8 @@ package final class Engine: RelayService, Sendable {
     let eras = Dictionary(
       uniqueKeysWithValues: PartitionID.all.map { ($0, dependencies.random()) })
     guard let leases = try await claim(eras) else { return }
+    // Each start raises the epochs of all partitions by one.
+    if let epoch = leases.first?.epoch { dependencies.trace?.begin(life: epoch) }
     try await withThrowingTaskGroup(of: Void.self) { group in
       let replay = try await Recovery(store: store).run(
         leases, settings: settings)

@@ -90,6 +90,8 @@ package final class TraceFeed: Sendable {
 
   package init(recorder: (any FlightRecorder)?) { self.recorder = recorder }
 
+  func begin(life: UInt64) { recorder?.begin(life: life) }
+
   func record(_ entries: [TraceEntry]) {
     recorder?.record(entries)
     let open = tails.withLock { Array($0.open.values) }

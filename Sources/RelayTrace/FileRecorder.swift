@@ -9,6 +9,9 @@ import Synchronization
 /// Entries wait in memory for at most `writeWithin` and are then written on a queue of their own.
 /// The file survives the end of the process at any moment; what waited then is lost, and the next
 /// life says so. It is not forced to the disk, so a power failure may lose more.
+///
+/// Where entries are dropped, an entry that says how many takes their place in the order and in the
+/// count at once. So whatever reads the recorder up to a later place finds it.
 package final class FileRecorder: FlightRecorder, Sendable {
   /// The file's name in the store's directory.
   package static let fileName = "trace.ring"
@@ -19,13 +22,16 @@ package final class FileRecorder: FlightRecorder, Sendable {
   /// How long entries wait before they are written together.
   static let writeWithin = DispatchTimeInterval.milliseconds(50)
   /// How long after a failure the file is tried again.
-  private static let retryAfter = Span.seconds(5)
+  package static let retryAfter = Span.seconds(5)
 
-  private struct State {
+  fileprivate struct State {
     var waiting: [[TraceEntry]] = []
     var waitingCount = 0
+    /// Whether a write, or a new try after a failure, is on its way.
     var isWriting = false
-    var lostBefore = 0
+    var isRetrying = false
+    /// How many entries the last of the waiting ones says are lost; 0 if it is another entry.
+    var dropped = 0
     var taken: UInt64 = 0
     var lost: UInt64 = 0
     var trouble: String?
@@ -37,14 +43,25 @@ package final class FileRecorder: FlightRecorder, Sendable {
   private let queue = DispatchQueue(label: "zonerelay.trace")
   private let reading = DispatchQueue(label: "zonerelay.trace-reading")
   private let disk: RecorderDisk
+  private let retryAfter: Span
+
+  /// - Parameter bytes: the size of the file, at least one mebibyte.
+  package init(
+    directory: String, bytes: Int, clock: any ClockReader, logger: Logger,
+    retryAfter: Span = FileRecorder.retryAfter
+  ) {
+    self.retryAfter = retryAfter
+    disk = RecorderDisk(
+      path: "\(directory)/\(Self.fileName)", bytes: bytes, clock: clock, logger: logger,
+      retryAfter: retryAfter)
+  }
 
   /// Opens the file, or makes it. If that fails, the recorder tries again, and `health` says why.
-  ///
-  /// - Parameter bytes: the size of the file, at least one mebibyte.
-  package init(directory: String, bytes: Int, clock: any ClockReader, logger: Logger) {
-    disk = RecorderDisk(
-      path: "\(directory)/\(Self.fileName)", bytes: bytes, clock: clock, logger: logger)
-    queue.async { self.write() }
+  package func begin(life: UInt64) {
+    queue.async {
+      self.disk.begin(life: life)
+      self.write()
+    }
   }
 
   /// Removes the file of a recorder that is switched off, so that a later recorder does not mistake
@@ -57,20 +74,13 @@ package final class FileRecorder: FlightRecorder, Sendable {
 
   package func record(_ entries: [TraceEntry]) {
     let isFirst = state.withLock { state -> Bool in
-      guard !state.isClosed else { return false }
-      guard state.waitingCount + entries.count <= Self.waitingMax else {
-        state.lostBefore += entries.count
-        state.lost += UInt64(entries.count)
-        return false
+      guard !state.isClosed, let first = entries.first else { return false }
+      if state.waitingCount + entries.count <= Self.waitingMax {
+        state.append(entries)
+        state.dropped = 0
+      } else {
+        state.drop(entries.count, at: first.at)
       }
-      if state.lostBefore > 0, let at = entries.first?.at {
-        state.waiting.append([TraceEntry(at: at, .lost(state.lostBefore))])
-        (state.waitingCount, state.taken) = (state.waitingCount + 1, state.taken + 1)
-        state.lostBefore = 0
-      }
-      state.waiting.append(entries)
-      state.waitingCount += entries.count
-      state.taken += UInt64(entries.count)
       defer { state.isWriting = true }
       return !state.isWriting
     }
@@ -94,15 +104,20 @@ package final class FileRecorder: FlightRecorder, Sendable {
 
   /// Writes what waits. Runs on the queue.
   private func write() {
-    let (waiting, first) = state.withLock { state -> ([[TraceEntry]], UInt64) in
-      defer { (state.waiting, state.waitingCount, state.isWriting) = ([], 0, false) }
-      return (state.waiting, state.taken - UInt64(state.waitingCount))
-    }
+    let (waiting, first) = state.withLock { state in state.takeWaiting() }
     let outcome = disk.write(waiting, from: first)
-    state.withLock { state in
+    let retries = state.withLock { state -> Bool in
       state.trouble = outcome.trouble
       state.lost += UInt64(outcome.lost)
-      state.lostBefore += outcome.lost
+      guard outcome.trouble != nil, !state.isRetrying, !state.isClosed else { return false }
+      state.isRetrying = true
+      return true
+    }
+    guard retries else { return }
+    // Also while no entries come: status would go on telling of a trouble that is over.
+    queue.asyncAfter(deadline: .now() + .milliseconds(Int(retryAfter.milliseconds))) {
+      self.state.withLock { $0.isRetrying = false }
+      self.write()
     }
   }
 
@@ -150,5 +165,27 @@ package final class FileRecorder: FlightRecorder, Sendable {
         waiter.resume()
       }
     }
+  }
+}
+
+extension FileRecorder.State {
+  mutating func append(_ entries: [TraceEntry]) {
+    waiting.append(entries)
+    waitingCount += entries.count
+    taken += UInt64(entries.count)
+  }
+
+  /// The entries find no room. The entry that says so has a place of its own beside the bound.
+  mutating func drop(_ count: Int, at: Instant) {
+    lost += UInt64(count)
+    if dropped == 0 { append([TraceEntry(at: at, .lost(0))]) }
+    dropped += count
+    waiting[waiting.count - 1] = [TraceEntry(at: at, .lost(dropped))]
+  }
+
+  /// - Returns: what waits, and the number of its first entry.
+  mutating func takeWaiting() -> ([[TraceEntry]], UInt64) {
+    defer { (waiting, waitingCount, dropped, isWriting) = ([], 0, 0, false) }
+    return (waiting, taken - UInt64(waitingCount))
   }
 }

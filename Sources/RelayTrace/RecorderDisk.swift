@@ -3,8 +3,8 @@ import Logging
 import RelayCore
 import RelayEngine
 
-/// The file of a `FileRecorder`, opened again after failures. Only the recorder's queue uses it,
-/// except for `bytes`.
+/// The file of a `FileRecorder`, opened again after failures, and made again if an operator removes
+/// it. Only the recorder's queue uses it, except for `bytes`.
 ///
 /// `Sendable` is unchecked, because the queue runs one job at a time.
 final class RecorderDisk: @unchecked Sendable {
@@ -12,10 +12,15 @@ final class RecorderDisk: @unchecked Sendable {
   private let path: String
   private let clock: any ClockReader
   private let logger: Logger
+  private let retryAfter: Span
+  private var life: UInt64?
   private var writer: RingWriter?
-  /// The block in which this life began.
-  private var lifeBegan: UInt64 = 1
+  /// Where this life began in the file.
+  private var began: RingLayout.BlockEnd?
+  /// Whether this life has opened the file before.
   private var isBegun = false
+  /// How many entries of this life are not in the file, and not told there yet.
+  private var missing = 0
   private var retryAt = Instant.zero
   private var trouble: String?
 
@@ -25,9 +30,12 @@ final class RecorderDisk: @unchecked Sendable {
     var lost = 0
   }
 
-  init(path: String, bytes: Int, clock: any ClockReader, logger: Logger) {
+  init(path: String, bytes: Int, clock: any ClockReader, logger: Logger, retryAfter: Span) {
     (self.path, self.bytes, self.clock, self.logger) = (path, bytes, clock, logger)
+    self.retryAfter = retryAfter
   }
+
+  func begin(life: UInt64) { self.life = life }
 
   static func remove(_ path: String) -> Bool { unlink(path) == 0 }
 
@@ -36,34 +44,45 @@ final class RecorderDisk: @unchecked Sendable {
   ///     much as to write them.
   ///   - first: the number of the first entry in this life.
   func write(_ parts: [[TraceEntry]], from first: UInt64) -> Outcome {
+    guard let life else { return Outcome() }
     let count = parts.reduce(0) { $0 + $1.count }
-    guard open(before: first) else { return Outcome(trouble: trouble, lost: count) }
+    guard open(before: first, in: life) else {
+      missing += count
+      return Outcome(trouble: trouble, lost: count)
+    }
     guard count > 0 else { return Outcome(trouble: trouble) }
     do throws(RingFile.Failure) {
-      let lost = try writer?.write(parts, from: first) ?? count
-      settle()
-      return Outcome(lost: lost)
+      try writer?.write(parts, from: first)
+      return Outcome(lost: writer?.tooLarge ?? 0)
     } catch {
+      let lost = count - (writer?.written ?? 0)
+      missing += lost
       fails(error)
-      return Outcome(trouble: trouble, lost: count)
+      return Outcome(trouble: trouble, lost: lost)
     }
   }
 
-  /// Opens the file if it is not open, and begins a life.
+  /// Opens the file if it is not open, and begins a life, or goes on with it.
   ///
   /// - Parameter first: the number of the next entry in this life.
-  private func open(before first: UInt64) -> Bool {
-    if writer != nil { return true }
-    guard retryAt <= clock.boot() else { return false }
+  private func open(before first: UInt64, in life: UInt64) -> Bool {
+    if let isStill = writer?.isStill(at: path) {
+      if isStill { return true }
+      logger.notice(
+        "the trace file was removed or replaced while the relay ran, and is made again",
+        metadata: ["file": "\(path)"])
+      writer = nil
+    }
+    guard trouble == nil || retryAt <= clock.boot() else { return false }
     do throws(RingFile.Failure) {
       let file = try RingFile(path, bytes: bytes)
       tell(file.beginning)
-      let marks = marks(after: file.beginning)
-      lifeBegan = file.newest + 1
+      let marks = marks(after: file.beginning, in: life)
+      began = file.end
       var writer = RingWriter(file)
-      _ = try writer.write([marks], from: RingWriter.numberOfMarks)
+      try writer.write(marks: marks, before: first)
       self.writer = consume writer
-      isBegun = true
+      (isBegun, missing) = (true, 0)
       settle()
       return true
     } catch {
@@ -72,14 +91,20 @@ final class RecorderDisk: @unchecked Sendable {
     }
   }
 
-  private func marks(after beginning: RingFile.Beginning) -> [TraceEntry] {
-    let began = TraceEntry(at: clock.wall(), .began)
-    let lost = TraceEntry(at: clock.wall(), .lost(nil))
-    switch beginning {
-    case .kept(isWhole: true) where !isBegun: return [began]
-    case .kept: return isBegun ? [lost] : [lost, began]
-    case .new, .anew: return isBegun ? [lost] : [began]
+  private func marks(after beginning: RingFile.Beginning, in life: UInt64) -> [TraceEntry] {
+    let now = clock.wall()
+    var isWhole = true
+    // A life between may have written nothing, because the file could not be opened, or its machine
+    // lost what was not on the disk.
+    if case .kept(let ended) = beginning { isWhole = ended.map { $0 &+ 1 == life } ?? false }
+    var marks: [TraceEntry] = []
+    if missing > 0 {
+      marks.append(TraceEntry(at: now, .lost(missing)))
+    } else if isBegun || !isWhole {
+      marks.append(TraceEntry(at: now, .lost(nil)))
     }
+    if !isBegun { marks.append(TraceEntry(at: now, .began)) }
+    return marks
   }
 
   private func tell(_ beginning: RingFile.Beginning) {
@@ -96,7 +121,7 @@ final class RecorderDisk: @unchecked Sendable {
     if trouble == nil { logger.error("trace not written", metadata: ["error": "\(failure.text)"]) }
     trouble = line
     writer = nil
-    retryAt = clock.boot() + .seconds(5)
+    retryAt = clock.boot() + retryAfter
   }
 
   private func settle() {
@@ -105,13 +130,20 @@ final class RecorderDisk: @unchecked Sendable {
   }
 
   func reader(through place: UInt64) -> RingReader? {
-    guard let blocks = writer?.blocks, let newest = writer?.newest else { return nil }
-    return RingReader(path, blocks: blocks, newest: newest, lifeBegan: lifeBegan, place: place)
+    guard let blocks = writer?.blocks, let newest = writer?.end.sequence, let began else {
+      return nil
+    }
+    return RingReader(
+      path, blocks: blocks, newest: newest,
+      RingReader.Life(sequence: began.sequence, offset: began.offset, place: place))
   }
 
+  /// Writes the mark that nothing is missing. If the file is not written at this moment, there is no
+  /// mark, and the next life says that entries may be missing.
   func end(at number: UInt64) {
+    guard let life else { return }
     do throws(RingFile.Failure) {
-      try writer?.end(at: number)
+      try writer?.end(life, at: number)
     } catch {
       fails(error)
     }

@@ -4,15 +4,16 @@ import Glibc
 struct RingFile: ~Copyable {
   let descriptor: Int32
   let blocks: Int
-  /// The sequence of the newest block; 0 if there is none.
-  private(set) var newest: UInt64
+  /// Where the next frame of the newest block begins. Its sequence is 0 if there is no block.
+  private(set) var end: RingLayout.BlockEnd
   /// Whether the file already held entries of an earlier life, and why they were given up.
   let beginning: Beginning
 
   enum Beginning: Equatable {
     case new
-    /// The entries of earlier lives are kept. `isWhole` says whether the last life ended cleanly.
-    case kept(isWhole: Bool)
+    /// The entries of earlier lives are kept. The number is that of the life that ended cleanly at
+    /// the end of the file; `nil` means that the last life did not.
+    case kept(ended: UInt64?)
     /// The file was made anew, for this reason.
     case anew(String)
   }
@@ -23,10 +24,14 @@ struct RingFile: ~Copyable {
     var text: String { "\(operation): \(String(cString: strerror(code)))" }
   }
 
-  private init(_ descriptor: Int32, blocks: Int, newest: UInt64, _ beginning: Beginning) {
+  private init(
+    _ descriptor: Int32, blocks: Int, end: RingLayout.BlockEnd, _ beginning: Beginning
+  ) {
     (self.descriptor, self.blocks) = (descriptor, blocks)
-    (self.newest, self.beginning) = (newest, beginning)
+    (self.end, self.beginning) = (end, beginning)
   }
+
+  private static let noBlock = RingLayout.BlockEnd(sequence: 0, offset: RingLayout.blockBytes)
 
   /// Opens the file, or makes it.
   init(_ path: String, bytes: Int) throws(Failure) {
@@ -39,8 +44,8 @@ struct RingFile: ~Copyable {
     if case .good = state {
       let last = Self.last(in: descriptor, blocks: blocks)
       self.init(
-        descriptor, blocks: blocks, newest: last.sequence,
-        last.sequence == 0 ? .new : .kept(isWhole: last.isWhole))
+        descriptor, blocks: blocks, end: last.end,
+        last.end.sequence == 0 ? .new : .kept(ended: last.ended))
       return
     }
     do throws(Failure) {
@@ -50,10 +55,10 @@ struct RingFile: ~Copyable {
       throw error
     }
     guard case .unusable(let why) = state else {
-      self.init(descriptor, blocks: blocks, newest: 0, .new)
+      self.init(descriptor, blocks: blocks, end: Self.noBlock, .new)
       return
     }
-    self.init(descriptor, blocks: blocks, newest: 0, .anew(why))
+    self.init(descriptor, blocks: blocks, end: Self.noBlock, .anew(why))
   }
 
   deinit { close(descriptor) }
@@ -99,16 +104,20 @@ struct RingFile: ~Copyable {
     }
   }
 
-  /// The newest block's sequence, and whether the life that wrote it ended cleanly.
-  private static func last(in descriptor: Int32, blocks: Int) -> (sequence: UInt64, isWhole: Bool) {
+  /// Where the newest block ends, and the life that ended cleanly there. A frame that a
+  /// crash left half written does not count, and the next one is written over it.
+  private static func last(
+    in descriptor: Int32, blocks: Int
+  ) -> (end: RingLayout.BlockEnd, ended: UInt64?) {
     var newest: UInt64 = 0
     for index in 0..<blocks {
       if let sequence = sequence(of: index, in: descriptor) { newest = max(newest, sequence) }
     }
-    guard newest > 0, let block = RingBlock(newest, in: descriptor, blocks: blocks) else {
-      return (newest, false)
+    guard newest > 0 else { return (noBlock, nil) }
+    guard let block = RingBlock(newest, in: descriptor, blocks: blocks) else {
+      return (RingLayout.BlockEnd(sequence: newest, offset: RingLayout.blockBytes), nil)
     }
-    return (newest, block.frames.last?.head.isLast ?? false)
+    return (block.end, block.frames.last.flatMap { block.endedLife($0) })
   }
 
   private static func sequence(of index: Int, in descriptor: Int32) -> UInt64? {
@@ -120,14 +129,34 @@ struct RingFile: ~Copyable {
     return sequence < RingLayout.sequenceEnd ? sequence : nil
   }
 
-  /// Begins the next block, over the oldest one.
-  mutating func beginBlock() throws(Failure) {
-    try write(RingLayout.blockHead(newest + 1), at: 0, in: newest + 1)
-    newest += 1
+  /// Whether the file is still the one at this path, in its size. An operator may have removed it,
+  /// or put another one in its place.
+  func isStill(at path: String) -> Bool {
+    var (own, named) = (stat(), stat())
+    guard fstat(descriptor, &own) == 0, stat(path, &named) == 0 else { return false }
+    return own.st_ino == named.st_ino && own.st_dev == named.st_dev
+      && Int(own.st_size) == RingLayout.offset(ofBlock: blocks)
+  }
+
+  /// Appends a frame, in the next block if the newest one has no room for it.
+  ///
+  /// - Precondition: head and payload together have at most `frameBytesMax` bytes.
+  mutating func append(
+    _ head: RingLayout.FrameHead, _ payload: [UInt8]
+  ) throws(Failure) {
+    let length = RingLayout.frameHeadBytes + payload.count
+    if end.offset + length > RingLayout.blockBytes {
+      let next = RingLayout.BlockEnd(sequence: end.sequence + 1)
+      try write(RingLayout.blockHead(next.sequence), at: 0, in: next.sequence)
+      end = next
+    }
+    let checksum = payload.withUnsafeBytes { head.checksum($0, behind: end) }
+    try write(head.bytes(checksum: checksum) + payload, at: end.offset, in: end.sequence)
+    (end.offset, end.checksum) = (end.offset + length, checksum)
   }
 
   /// Writes bytes into a block.
-  func write(_ bytes: [UInt8], at offset: Int, in sequence: UInt64) throws(Failure) {
+  private func write(_ bytes: [UInt8], at offset: Int, in sequence: UInt64) throws(Failure) {
     let index = Int((sequence - 1) % UInt64(blocks))
     let place = off_t(RingLayout.offset(ofBlock: index) + offset)
     let written = pwrite(descriptor, bytes, bytes.count, place)
@@ -135,44 +164,4 @@ struct RingFile: ~Copyable {
       throw Failure(operation: "write", code: written < 0 ? errno : ENOSPC)
     }
   }
-}
-
-/// One block as it was read, with its good frames.
-struct RingBlock {
-  struct Frame {
-    var head: RingLayout.FrameHead
-    var payload: Range<Int>
-  }
-
-  private(set) var bytes: [UInt8]
-  private(set) var frames: [Frame] = []
-
-  /// - Returns: nil if the block with this sequence is not there, or not any more.
-  init?(_ sequence: UInt64, in descriptor: Int32, blocks: Int) {
-    bytes = [UInt8](repeating: 0, count: RingLayout.blockBytes)
-    let index = Int((sequence - 1) % UInt64(blocks))
-    let offset = off_t(RingLayout.offset(ofBlock: index))
-    let count = pread(descriptor, &bytes, bytes.count, offset)
-    guard count == bytes.count else { return nil }
-    let isThere = bytes.withUnsafeBytes { RingLayout.sequence(of: $0) } == sequence
-    guard isThere else { return nil }
-    frames = bytes.withUnsafeBytes { Self.frames(in: $0, of: sequence) }
-  }
-
-  private static func frames(in bytes: UnsafeRawBufferPointer, of sequence: UInt64) -> [Frame] {
-    var frames: [Frame] = []
-    var place = RingLayout.blockHeadBytes
-    while let head = RingLayout.FrameHead(UnsafeRawBufferPointer(rebasing: bytes[place...])) {
-      let start = place + RingLayout.frameHeadBytes
-      let end = start + Int(head.length)
-      guard end <= bytes.count, head.length > 0 || head.isLast else { break }
-      let payload = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
-      guard bytes.word(at: place + 24) == head.checksum(payload, in: sequence) else { break }
-      frames.append(Frame(head: head, payload: start..<end))
-      place = end
-    }
-    return frames
-  }
-
-  func payload(of frame: Frame) -> [UInt8] { Array(bytes[frame.payload]) }
 }

@@ -4,10 +4,11 @@
 /// head │ block │ block │ block …        blocks are written one after the other, round and round
 ///        └ sequence │ frame │ frame …   a frame holds entries, and is never changed once written
 /// ```
-/// A frame's checksum covers the sequence of its block. So what an earlier round left behind, and
-/// what a crash left half written, is no frame.
+/// A frame's checksum covers the sequence of its block and the checksum of the frame before. So what
+/// an earlier round left behind, what a crash left half written, and what stood behind that, is no
+/// frame.
 enum RingLayout {
-  static let version: UInt32 = 1
+  static let version: UInt32 = 2
   static let headBytes = 4_096
   static let blockBytes = 65_536
   static let blockHeadBytes = 32
@@ -27,18 +28,28 @@ enum RingLayout {
 
   static func offset(ofBlock index: Int) -> Int { headBytes + index * blockBytes }
 
+  /// What a frame is for.
+  enum FrameKind: UInt8 {
+    /// Entries that the life has taken.
+    case entries
+    /// The life ended cleanly with this frame, and nothing is missing. It holds the life's number.
+    case end
+    /// Entries that the recorder made when it opened the file. They have no number.
+    case marks
+  }
+
   /// What a frame says of itself.
   struct FrameHead: Equatable {
-    /// The number of its first entry in this life, and how many entries it holds.
+    var kind: FrameKind
+    /// The number, in its life, of the frame's first entry; of a frame without numbered entries, the
+    /// number of the entry that comes next.
     var first: UInt64
     var count: UInt32
     var length: UInt32
-    /// Whether the life ended cleanly with this frame.
-    var isLast: Bool
 
     func bytes(checksum: UInt64) -> [UInt8] {
       var bytes: [UInt8] = []
-      bytes.append(word: UInt64(length) | (isLast ? 1 << 32 : 0))
+      bytes.append(word: UInt64(length) | UInt64(kind.rawValue) << 32)
       bytes.append(word: first)
       bytes.append(word: UInt64(count))
       bytes.append(word: checksum)
@@ -49,25 +60,38 @@ enum RingLayout {
     init?(_ bytes: UnsafeRawBufferPointer) {
       guard bytes.count >= frameHeadBytes else { return nil }
       let word = bytes.word(at: 0)
-      guard word >> 33 == 0, let count = UInt32(exactly: bytes.word(at: 16)) else { return nil }
+      guard let number = UInt8(exactly: word >> 32), let kind = FrameKind(rawValue: number),
+        let count = UInt32(exactly: bytes.word(at: 16))
+      else { return nil }
+      self.kind = kind
       length = UInt32(truncatingIfNeeded: word)
-      isLast = word >> 32 == 1
       first = bytes.word(at: 8)
       self.count = count
     }
 
-    init(first: UInt64, count: UInt32, length: UInt32, isLast: Bool) {
-      (self.first, self.count, self.length, self.isLast) = (first, count, length, isLast)
+    init(_ kind: FrameKind, first: UInt64, count: UInt32, length: UInt32) {
+      (self.kind, self.first, self.count, self.length) = (kind, first, count, length)
     }
 
-    /// The checksum of a frame in the block with this sequence.
-    func checksum(_ payload: UnsafeRawBufferPointer, in sequence: UInt64) -> UInt64 {
-      var sum = Checksum(sequence)
+    /// - Parameters:
+    ///   - end: where the frame before ends, and its checksum.
+    func checksum(_ payload: UnsafeRawBufferPointer, behind end: BlockEnd) -> UInt64 {
+      var sum = Checksum(end.sequence)
+      sum.add(end.checksum)
       sum.add(first)
-      sum.add(UInt64(count) << 33 | UInt64(length) << 1 | (isLast ? 1 : 0))
+      sum.add(UInt64(count))
+      sum.add(UInt64(length) << 8 | UInt64(kind.rawValue))
       sum.add(payload)
       return sum.value
     }
+  }
+
+  /// Where the next frame of a block begins, and the checksum of the frame before; 0 if the block
+  /// has no frame.
+  struct BlockEnd: Equatable {
+    var sequence: UInt64
+    var offset = blockHeadBytes
+    var checksum: UInt64 = 0
   }
 
   /// A checksum against damage, not against forgery.

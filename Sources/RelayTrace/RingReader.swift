@@ -4,57 +4,83 @@ import RelayEngine
 
 /// Reads the blocks of the recorder's file while the writer goes on. A block that the writer has
 /// written over meanwhile is left out: it was the oldest.
+///
+/// The numbers of the entries follow each other. Where one is missing in the file, for whatever
+/// reason, the reader gives an entry `lost` in its place.
 final class RingReader: Sendable {
   private let descriptor: Int32
   private let blocks: Int
   private let newest: UInt64
-  /// The block in which this life began, and how many of its entries may be given.
-  private let lifeBegan: UInt64
-  private let place: UInt64
+  private let life: Life
+
+  /// Which entries of the present life may be given.
+  struct Life {
+    /// Where the life began in the file.
+    var sequence: UInt64
+    var offset: Int
+    /// The number of the first entry that is not given.
+    var place: UInt64
+  }
 
   /// - Returns: nil if the file cannot be opened.
-  init?(_ path: String, blocks: Int, newest: UInt64, lifeBegan: UInt64, place: UInt64) {
+  init?(_ path: String, blocks: Int, newest: UInt64, _ life: Life) {
     descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
-    (self.blocks, self.newest) = (blocks, newest)
-    (self.lifeBegan, self.place) = (lifeBegan, place)
+    (self.blocks, self.newest, self.life) = (blocks, newest, life)
   }
 
   deinit { close(descriptor) }
+
+  /// The time of a gap does not matter: the entries around it tell when it was.
+  private static let gap = TraceEntry(at: .zero, .lost(nil))
 
   /// Gives the entries of one frame at a time to `body` until it returns false.
   func read(_ body: ([TraceEntry]) -> Bool) {
     let oldest = newest > UInt64(blocks) ? newest - UInt64(blocks) + 1 : 1
     guard newest > 0 else { return }
     var isBegun = false
+    var next: UInt64?
     for sequence in oldest...newest {
       guard let block = RingBlock(sequence, in: descriptor, blocks: blocks) else {
         // In the middle, a block that cannot be read was torn or damaged.
         if isBegun, !body([Self.gap]) { return }
+        next = nil
         continue
       }
       isBegun = true
       for frame in block.frames {
-        guard let entries = entries(of: frame, in: block, sequence) else {
-          if !body([Self.gap]) { return }
-          continue
-        }
-        if !entries.isEmpty, !body(entries) { return }
+        let entries = entries(of: frame, in: block, sequence)
+        if !follows(frame, entries, behind: next) || entries == nil, !body([Self.gap]) { return }
+        next = frame.head.kind == .end ? nil : frame.next
+        if let entries, !entries.isEmpty, !body(entries) { return }
       }
     }
   }
 
-  /// The time of a gap does not matter: the entries around it tell when it was.
-  private static let gap = TraceEntry(at: .zero, .lost(nil))
+  /// Whether no frame is missing before this one.
+  ///
+  /// - Parameter next: the number that follows the frame before; `nil` if any may follow.
+  private func follows(
+    _ frame: RingBlock.Frame, _ entries: [TraceEntry]?, behind next: UInt64?
+  ) -> Bool {
+    guard let next else { return true }
+    switch frame.head.kind {
+    case .entries, .end: return frame.head.first == next
+    // The writer began again without an end before. Its marks should say so.
+    case .marks:
+      return entries?.contains { if case .lost = $0.event { true } else { false } } ?? false
+    }
+  }
 
   private func entries(
     of frame: RingBlock.Frame, in block: RingBlock, _ sequence: UInt64
   ) -> [TraceEntry]? {
     var count = Int(frame.head.count)
     if count == 0 { return [] }
-    if sequence >= lifeBegan, frame.head.first != RingWriter.numberOfMarks {
-      guard frame.head.first < place else { return [] }
-      let wanted = Int(min(UInt64(count), place - frame.head.first))
+    let isOfThisLife = (sequence, frame.payload.lowerBound) >= (life.sequence, life.offset)
+    if isOfThisLife, frame.head.kind == .entries {
+      guard frame.head.first < life.place else { return [] }
+      let wanted = Int(min(UInt64(count), life.place - frame.head.first))
       if wanted < count { count = wanted }
     }
     var reader = EntryReader(block.payload(of: frame))

@@ -12,9 +12,14 @@ import Testing
   private static func begin(
     _ folder: Folder, bytes: Int = 1 << 20, clock: HandClock = HandClock()
   ) -> FileRecorder {
-    FileRecorder(
-      directory: folder.path, bytes: bytes, clock: clock, logger: Logger(label: "trace"))
+    let recorder = FileRecorder(
+      directory: folder.path, bytes: bytes, clock: clock, logger: Logger(label: "trace"),
+      retryAfter: retryAfter)
+    recorder.begin(life: folder.nextLife())
+    return recorder
   }
+
+  private static let retryAfter = Span(milliseconds: 20)
 
   private static func changes(_ entries: [TraceEntry]) -> [UInt64] {
     entries.compactMap {
@@ -148,7 +153,7 @@ import Testing
     #expect(recorder.health.trouble?.contains("the trace is not being written") == true)
     #expect(recorder.health.lost == 1)
     try FileManager.default.removeItem(atPath: folder.file)
-    clock.advance(.seconds(6))
+    clock.advance(Self.retryAfter)
     recorder.record([Sample.entry(2)])
     let all = try await recorder.all()
     #expect(Self.changes(all) == [2] && recorder.health.trouble == nil)

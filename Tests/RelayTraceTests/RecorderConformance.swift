@@ -25,16 +25,21 @@ import Testing
     func end() { before = nil }
 
     func begin() -> any FlightRecorder {
+      let recorder: any FlightRecorder
       switch kind {
       case .file:
-        return FileRecorder(
+        recorder = FileRecorder(
           directory: folder.path, bytes: 1 << 20, clock: HandClock(), logger: Logger(label: "t"))
       case .memory:
-        let recorder = MemoryRecorder(after: before, at: Sample.start)
-        before = recorder
-        return recorder
+        let memory = MemoryRecorder(after: before, at: Sample.start)
+        (before, recorder) = (memory, memory)
       }
+      recorder.begin(life: folder.nextLife())
+      return recorder
     }
+
+    /// A life of the daemon that records nothing, because the recorder's file cannot be opened.
+    func skip() { _ = folder.nextLife() }
   }
 
   private static func events(_ entries: [TraceEntry]) -> [TraceEvent] { entries.map(\.event) }
@@ -113,5 +118,20 @@ import Testing
     let events = Self.events(try await second.all())
     #expect(events == [.began, Sample.entry(1).event, .lost(nil), .began])
     await second.close()
+  }
+
+  /// The file of a life before ends cleanly, and says nothing of the life between.
+  @Test(arguments: Kind.allCases)
+  func `a life that recorded nothing leaves a gap of unknown size`(kind: Kind) async throws {
+    let lives = try Lives(kind)
+    defer { lives.end() }
+    let first = lives.begin()
+    first.record([Sample.entry(1)])
+    await first.close()
+    lives.skip()
+    let third = lives.begin()
+    let events = Self.events(try await third.all())
+    #expect(events == [.began, Sample.entry(1).event, .lost(nil), .began])
+    await third.close()
   }
 }

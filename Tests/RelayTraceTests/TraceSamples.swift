@@ -31,7 +31,7 @@ enum Sample {
       notification: nid(number), scope: scope, database: .private, zone: zone, kind: kind,
       author: Change.Author(user: owner, client: device.client),
       place: FactPlace(partition: PartitionID(3), ordinal: Ordinal(number + 1)),
-      isSuperseded: number.isMultiple(of: 2))
+      isSuperseded: number.isMultiple(of: 2), isReplayed: number.isMultiple(of: 3))
   }
 
   /// An event of every kind.
@@ -166,4 +166,14 @@ final class Folder: Sendable {
   }
 
   var file: String { "\(path)/\(FileRecorder.fileName)" }
+
+  private let lives = Mutex<UInt64>(0)
+
+  /// The number of the next life whose recorder has this folder.
+  func nextLife() -> UInt64 {
+    lives.withLock { lives in
+      lives += 1
+      return lives
+    }
+  }
 }

@@ -48,8 +48,8 @@ package struct JournalReplay: ~Copyable {
     record()
   }
 
-  /// How many entries of a long replay are kept.
-  private static let traceMax = 65_536
+  /// How many entries of a long replay are kept. The recorder takes all of them at once, or none.
+  package static let traceMax = 32_768
 
   private mutating func record() {
     for entries in relay.takeTrace() { trace += entries }

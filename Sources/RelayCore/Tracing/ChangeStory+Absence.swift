@@ -25,7 +25,8 @@ extension ChangeStory {
     guard reached == nil else {
       return isSpreading ? .not(.onItsWay) : nil
     }
-    if targets.contains(home) { return .not(.onItsWay) }
+    // Of a change that was stepped before the recovery, the user's partition may have told already.
+    if targets.contains(home) { return change.isReplayed ? .unknown : .not(.onItsWay) }
     guard change.database == .public else { return .not(.zoneNotVisible) }
     let ordinal = change.place.partition == home ? change.place.ordinal : nil
     return wasRegistered(before: ordinal) ? .not(.noSubscription) : .not(unregistered)

@@ -49,8 +49,9 @@ struct ChangeStory {
     case .lost:
       hasLost = true
       deliveries.lost()
+    // A replay says it again.
     case .change(let other):
-      if other.place == change.place { tell(entry) }
+      if other.place == change.place, story.isEmpty { tell(entry) }
     case .moved(let move):
       guard !isOfLaterChange, move.notification == change.notification else { return }
       moved(move, entry)

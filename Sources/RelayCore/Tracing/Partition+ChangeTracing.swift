@@ -4,7 +4,10 @@ extension Partition {
     guard trace.isOn else { return }
     let place = FactPlace(partition: id, ordinal: step.ordinal)
     trace.add(
-      .change(TracedChange(change, at: place, isSuperseded: !applies)), at: step.at)
+      .change(
+        TracedChange(
+          change, at: place, isSuperseded: !applies, isReplayed: trace.isReplaying)),
+      at: step.at)
   }
 
   mutating func trace(

@@ -5,6 +5,8 @@ struct TraceBuffer: Sendable {
 
   /// Whether entries are made at all.
   let isOn: Bool
+  /// Whether recovery has not ended yet.
+  var isReplaying = true
   private var entries: [TraceEntry] = []
   private var lost = 0
   /// What each lane is known to wait for, so that going on waiting makes no entry.

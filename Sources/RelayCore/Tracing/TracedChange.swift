@@ -12,6 +12,9 @@ package struct TracedChange: Hashable, Sendable {
   /// Whether a change with a higher number had settled the same record before, so that this change
   /// has no effect.
   package var isSuperseded: Bool
+  /// Whether a recovery stepped the change. An earlier life may have stepped it too, and what that
+  /// life said of other partitions may be missing.
+  package var isReplayed: Bool
 
   package enum Kind: Hashable, Sendable {
     case record(name: String, type: String, RecordChange.Verb)
@@ -20,7 +23,7 @@ package struct TracedChange: Hashable, Sendable {
     case revoked(UserID)
   }
 
-  package init(_ change: Change, at place: FactPlace, isSuperseded: Bool) {
+  package init(_ change: Change, at place: FactPlace, isSuperseded: Bool, isReplayed: Bool) {
     notification = change.notification
     scope = change.scope
     database = change.database
@@ -35,11 +38,12 @@ package struct TracedChange: Hashable, Sendable {
     author = change.author
     self.place = place
     self.isSuperseded = isSuperseded
+    self.isReplayed = isReplayed
   }
 
   package init(
     notification: Identifier, scope: Scope, database: Database, zone: ZoneID, kind: Kind,
-    author: Change.Author?, place: FactPlace, isSuperseded: Bool
+    author: Change.Author?, place: FactPlace, isSuperseded: Bool, isReplayed: Bool = false
   ) {
     self.notification = notification
     self.scope = scope
@@ -49,6 +53,7 @@ package struct TracedChange: Hashable, Sendable {
     self.author = author
     self.place = place
     self.isSuperseded = isSuperseded
+    self.isReplayed = isReplayed
   }
 }
 

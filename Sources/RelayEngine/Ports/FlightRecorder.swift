@@ -3,9 +3,15 @@ package import RelayCore
 /// Keeps the newest entries of what the relay decided, for explanations. It may lose entries, and
 /// then says so among the entries; the relay never waits for it.
 ///
-/// A life of the recorder begins with an entry `began`, before it an entry `lost` if the life
-/// before may have had further entries. One conformance suite holds for all implementations.
+/// A life of the recorder begins with an entry `began`, before it an entry `lost` if lives before
+/// may have had further entries. One conformance suite holds for all implementations.
 package protocol FlightRecorder: Sendable {
+  /// A life of the daemon begins. The engine calls this once, before the first entry.
+  ///
+  /// - Parameter life: a number that rises by one with each life of the store. If it does not follow
+  ///   the number of the life that ended cleanly last, a life between kept nothing.
+  func begin(life: UInt64)
+
   /// Takes entries in their order, all or none. Only the loop calls this, and it never blocks. If
   /// too many entries wait to be written, none is taken, and a later entry says how many were lost.
   func record(_ entries: [TraceEntry])

@@ -16,10 +16,10 @@ extension Witness {
     guard let here else { return notArrived(first, home) }
     var allowed: Set<String> = []
     if here.isUnclear {
-      allowed.insert("on_its_way")
+      allowed.formUnion(onItsWay)
       if !isOwners { return nil }
     }
-    if !isOwners, plan.limits.fanOuts <= 3 { allowed.insert("on_its_way") }
+    if !isOwners, plan.limits.fanOuts <= 3 { allowed.formUnion(onItsWay) }
     allowed.formUnion(arrived(here, key, isOwners: isOwners, now) ?? ["?"])
     return allowed.contains("?") ? nil : allowed
   }
@@ -35,9 +35,15 @@ extension Witness {
 
   private func notArrived(_ first: SeenChange, _ home: PartitionID) -> Set<String>? {
     if first.change.database == .public {
-      return ["on_its_way", "no_subscription", "unregistered"]
+      return onItsWay.union(["no_subscription", "unregistered"])
     }
-    return first.partitions.contains(home) ? ["on_its_way"] : ["zone_not_visible"]
+    guard first.partitions.contains(home) else { return ["zone_not_visible"] }
+    return onItsWay
+  }
+
+  /// Of a change that a recovery stepped, the explanation does not conclude that it is on its way.
+  private var onItsWay: Set<String> {
+    hasCrashed ? ["on_its_way", "unknown"] : ["on_its_way"]
   }
 
   /// The outcomes of a change that came to the user's partition.

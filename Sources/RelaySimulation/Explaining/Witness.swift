@@ -43,6 +43,7 @@ struct Witness {
   private(set) var unclear: Set<UserID> = []
   /// What the relay does not know yet.
   private var unknown: [(DeviceKey, Sight)] = []
+  private(set) var hasCrashed = false
   private(set) var lastMatch: [DeviceKey: Instant] = [:]
   /// When a poll of the device was answered.
   private(set) var polled: [DeviceKey: Instant] = [:]
@@ -84,6 +85,7 @@ struct Witness {
 
   mutating func crashed() {
     guard isOn else { return }
+    hasCrashed = true
     for key in sights.keys { sights[key]?.append(.began) }
     unknown = []
     (stoppedRoutes, isStopping, polled) = ([], false, [:])

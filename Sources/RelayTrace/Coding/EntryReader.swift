@@ -128,7 +128,8 @@ struct EntryReader {
     }
     return TracedChange(
       notification: notification, scope: scope, database: database, zone: zone, kind: kind,
-      author: author, place: try place(), isSuperseded: try bytes.flag(Self.part))
+      author: author, place: try place(), isSuperseded: try bytes.flag(Self.part),
+      isReplayed: try bytes.flag(Self.part))
   }
 
   private mutating func changeKind() throws(CodingFailure) -> TracedChange.Kind {

@@ -123,6 +123,7 @@ struct EntryWriter {
     }
     place(change.place)
     bytes.flag(change.isSuperseded)
+    bytes.flag(change.isReplayed)
   }
 
   private mutating func write(_ move: TracedMove) {

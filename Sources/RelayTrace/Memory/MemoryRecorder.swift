@@ -9,25 +9,35 @@ package final class MemoryRecorder: FlightRecorder, Sendable {
   private struct State {
     var trace: MemoryTrace
     var taken: UInt64 = 0
-    /// Whether the recorder was closed, so that the next life knows that nothing is missing.
-    var isWhole = false
+    var life: UInt64 = 0
+    /// The life that was closed, so that the next one knows that nothing is missing.
+    var closed: UInt64?
   }
 
   private let state: Mutex<State>
+  private let before: MemoryRecorder?
+  private let start: Instant
 
   /// - Parameters:
   ///   - most: how many entries are kept at least.
   ///   - before: the recorder of the life before.
   package init(most: Int = 100_000, after before: MemoryRecorder? = nil, at now: Instant = .zero) {
-    var trace = before?.state.withLock { $0.trace } ?? MemoryTrace(most: most)
-    let isWhole = before.map { $0.state.withLock { $0.isWhole } } ?? true
-    trace.begin(at: now, isWhole: isWhole)
-    state = Mutex(State(trace: trace))
+    (self.before, start) = (before, now)
+    state = Mutex(State(trace: MemoryTrace(most: most)))
+  }
+
+  package func begin(life: UInt64) {
+    let (old, closed) = before?.state.withLock { ($0.trace, $0.closed) } ?? (nil, life &- 1)
+    state.withLock { state in
+      if let old { state.trace = old }
+      state.life = life
+      state.trace.begin(at: start, isWhole: closed.map { $0 &+ 1 == life } ?? false)
+    }
   }
 
   package func record(_ entries: [TraceEntry]) {
     state.withLock { state in
-      guard !state.isWhole else { return }
+      guard state.closed == nil else { return }
       state.trace.add(entries)
       state.taken += UInt64(entries.count)
     }
@@ -50,5 +60,5 @@ package final class MemoryRecorder: FlightRecorder, Sendable {
     return health
   }
 
-  package func close() async { state.withLock { $0.isWhole = true } }
+  package func close() async { state.withLock { $0.closed = $0.life } }
 }

@@ -1,0 +1,232 @@
+import Foundation
+import Logging
+import RelayCore
+import RelayEngine
+import Testing
+
+@testable import RelayTrace
+
+/// What the recorder does when its file is gone, damaged or closed to it, and when entries find no
+/// room: nothing that is missing is hidden, in this life and in the next one.
+@Suite struct RecorderFaultTests {
+  private static let retryAfter = Span(milliseconds: 20)
+
+  private static func begin(
+    _ folder: Folder, bytes: Int = 1 << 20, clock: HandClock = HandClock()
+  ) -> FileRecorder {
+    let recorder = FileRecorder(
+      directory: folder.path, bytes: bytes, clock: clock, logger: Logger(label: "trace"),
+      retryAfter: retryAfter)
+    recorder.begin(life: folder.nextLife())
+    return recorder
+  }
+
+  private static func changes(_ entries: [TraceEntry]) -> [UInt64] {
+    entries.compactMap {
+      if case .change(let change) = $0.event { change.notification.low } else { nil }
+    }
+  }
+
+  private static func gaps(_ entries: [TraceEntry]) -> [Int?] {
+    entries.compactMap { entry -> Int?? in
+      if case .lost(let count) = entry.event { .some(count) } else { nil }
+    }
+  }
+
+  // MARK: The file is gone
+
+  @Test(arguments: ["removed", "replaced", "cut", "emptied"])
+  func `a file that an operator takes away is made again with the next write`(how: String)
+    async throws
+  {
+    let folder = try Folder()
+    let recorder = Self.begin(folder)
+    recorder.record([Sample.entry(1)])
+    _ = try await recorder.all()
+    let file = URL(fileURLWithPath: folder.file)
+    switch how {
+    case "removed": try FileManager.default.removeItem(at: file)
+    case "replaced": try Data("not a trace".utf8).write(to: file, options: .atomic)
+    case "cut": #expect(truncate(folder.file, 70_000) == 0)
+    default: #expect(truncate(folder.file, 0) == 0)
+    }
+    recorder.record([Sample.entry(2)])
+    let all = try await recorder.all()
+    #expect(Self.changes(all) == [2] && Self.gaps(all) == [nil])
+    #expect(recorder.health.trouble == nil)
+    await recorder.close()
+    let next = Self.begin(folder)
+    let later = try await next.all()
+    #expect(Self.changes(later) == [2] && Self.gaps(later) == [nil])
+    await next.close()
+  }
+
+  /// An operator who asks only looks, and gets an answer.
+  @Test func `a reader, too, notices that the file was removed`() async throws {
+    let folder = try Folder()
+    let recorder = Self.begin(folder)
+    recorder.record([Sample.entry(1)])
+    _ = try await recorder.all()
+    try FileManager.default.removeItem(atPath: folder.file)
+    let all = try await recorder.all()
+    #expect(Self.changes(all).isEmpty && Self.gaps(all) == [nil])
+    await recorder.close()
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `a file that can be written again is opened without a new entry`() async throws {
+    let folder = try Folder()
+    let clock = HandClock()
+    try FileManager.default.createDirectory(
+      atPath: folder.file, withIntermediateDirectories: false)
+    let recorder = Self.begin(folder, clock: clock)
+    while recorder.health.trouble == nil { await Task.yield() }
+    try FileManager.default.removeItem(atPath: folder.file)
+    clock.advance(Self.retryAfter)
+    while recorder.health.trouble != nil { await Task.yield() }
+    #expect(FileManager.default.fileExists(atPath: folder.file))
+    await recorder.close()
+  }
+
+  // MARK: Entries are dropped
+
+  private static let many = (0...UInt64(FileRecorder.waitingMax)).map { Sample.entry($0) }
+
+  @Test func `a reader finds a drop before the next entry comes`() async throws {
+    let folder = try Folder()
+    let recorder = Self.begin(folder)
+    recorder.record(Self.many)
+    recorder.record(Self.many)
+    let all = try await recorder.all(through: recorder.place)
+    #expect(Self.gaps(all) == [2 * Self.many.count])
+    await recorder.close()
+  }
+
+  @Test func `the recorder has room for all that a recovery tells`() {
+    #expect(JournalReplay.traceMax <= FileRecorder.waitingMax)
+  }
+
+  @Test func `a drop before the stop is known in the next life`() async throws {
+    let folder = try Folder()
+    let first = Self.begin(folder)
+    first.record([Sample.entry(1)])
+    first.record(Self.many)
+    await first.close()
+    let second = Self.begin(folder)
+    let all = try await second.all()
+    #expect(Self.changes(all) == [1] && Self.gaps(all) == [Self.many.count])
+    await second.close()
+  }
+
+  @Test func `what was dropped before the file could be opened is known`() async throws {
+    let folder = try Folder()
+    let clock = HandClock()
+    try FileManager.default.createDirectory(
+      atPath: folder.file, withIntermediateDirectories: false)
+    let recorder = Self.begin(folder, clock: clock)
+    recorder.record([Sample.entry(1), Sample.entry(2)])
+    await #expect(throws: TraceError.self) { try await recorder.all() }
+    try FileManager.default.removeItem(atPath: folder.file)
+    clock.advance(Self.retryAfter)
+    #expect(Self.gaps(try await recorder.all()) == [2])
+    await recorder.close()
+  }
+
+  /// A match of a user with some thousand devices would be so large; no limit allows as many.
+  @Test func `an entry that no block holds is left out alone`() async throws {
+    func match(_ devices: Int) -> TraceEntry {
+      let all = (0..<UInt64(devices)).map {
+        TracedMatch.Device(client: ClientID(Identifier(high: 1, low: $0)), .own)
+      }
+      return Sample.entry(
+        7,
+        .matched(
+          TracedMatch(
+            notification: Sample.nid(7), user: Sample.user, subscription: SubscriptionID("s"),
+            database: .private, zone: Sample.zone, position: .zero, zonePosition: .zero,
+            devices: all)))
+    }
+    func bytes(_ devices: Int) -> Int {
+      var writer = EntryWriter()
+      writer.write(match(devices))
+      return writer.bytes.bytes.count
+    }
+    let most = try #require((1...10_000).last { bytes($0) <= RingWriter.payloadMax })
+    for extra in [-1, 0, 1] {
+      let folder = try Folder()
+      let recorder = Self.begin(folder)
+      let before = (1...100).map { Sample.entry($0) }
+      let after = (101...200).map { Sample.entry($0) }
+      recorder.record(before + [match(most + extra)] + after)
+      let all = try await recorder.all()
+      #expect(Self.changes(all) == Array(1...200))
+      #expect(Self.gaps(all) == (extra == 1 ? [1] : []))
+      #expect(recorder.health.lost == (extra == 1 ? 1 : 0))
+      #expect(all.contains(match(most + extra)) == (extra < 1))
+      await recorder.close()
+    }
+  }
+
+  // MARK: Lives and damage
+
+  @Test(arguments: [true, false])
+  func `a life goes on in the block of the life before`(isClosed: Bool) async throws {
+    let folder = try Folder()
+    var killed: [FileRecorder] = []
+    for number in 1...40 {
+      let recorder = Self.begin(folder)
+      recorder.record([Sample.entry(UInt64(number))])
+      _ = try await recorder.all()
+      if isClosed { await recorder.close() } else { killed.append(recorder) }
+    }
+    let last = Self.begin(folder)
+    let all = try await last.all()
+    #expect(Self.changes(all) == Array(1...40))
+    #expect(Self.gaps(all).count == killed.count)
+    await last.close()
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.file))
+    let second = bytes[RingLayout.offset(ofBlock: 1)...].prefix(RingLayout.blockHeadBytes)
+    #expect(second.allSatisfy { $0 == 0 })
+  }
+
+  /// A frame behind the damaged one was good. Once another frame has taken the damaged one's place,
+  /// it must not come back.
+  @Test func `what stood behind a damaged frame does not come back`() async throws {
+    let folder = try Folder()
+    let first = Self.begin(folder)
+    for group in 0..<3 {
+      first.record((1...10).map { Sample.entry(UInt64(group * 10 + $0)) })
+      _ = try await first.all()
+    }
+    try Self.damage(folder, "r15")
+    for life in 1...2 {
+      let next = Self.begin(folder)
+      next.record((1...10).map { Sample.entry(UInt64(life * 100 + $0)) })
+      let all = try await next.all()
+      let own = (1...life).flatMap { life in (1...10).map { UInt64(life * 100 + $0) } }
+      #expect(Self.changes(all) == Array(1...10) + own && Self.gaps(all) == [nil])
+      await next.close()
+    }
+  }
+
+  @Test func `a damaged frame in the middle of the history is a gap`() async throws {
+    let folder = try Folder()
+    let first = Self.begin(folder)
+    first.record((1...3_000).map { Sample.entry($0) })
+    await first.close()
+    try Self.damage(folder, "r150")
+    let second = Self.begin(folder)
+    let all = try await second.all()
+    let numbers = Self.changes(all)
+    #expect(!numbers.contains(150) && numbers.last == 3_000 && numbers.count > 1_000)
+    #expect(Self.gaps(all) == [nil])
+    await second.close()
+  }
+
+  private static func damage(_ folder: Folder, _ text: String) throws {
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: folder.file))
+    let place = try #require(bytes.range(of: Data(text.utf8)))
+    bytes[place.lowerBound + 1] = UInt8(ascii: "x")
+    try bytes.write(to: URL(fileURLWithPath: folder.file))
+  }
+}
