@@ -30,9 +30,8 @@ extension EngineLoop {
       health.reasons.append("the store refuses writes: \(trouble)")
     }
     if let trouble = clockTrouble { health.reasons.append(trouble) }
-    if let trouble = dependencies.trace?.recorder?.health.trouble {
-      health.reasons.append(trouble)
-    }
+    if let recorder = dependencies.trace?.recorder { health.recorder = recorder.health }
+    if let trouble = health.recorder.trouble { health.reasons.append(trouble) }
     if !health.ledger.isBalanced {
       health.reasons.append("the ledger does not balance: please report it with this status")
     }

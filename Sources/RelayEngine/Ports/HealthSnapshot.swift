@@ -24,6 +24,8 @@ package struct HealthSnapshot: Hashable, Sendable {
   package var feedback: [Feedback] = []
   /// The webhooks of the scopes that have one.
   package var webhooks: [Webhook] = []
+  /// The flight recorder; nothing is counted if it is off.
+  package var recorder = RecorderHealth()
 
   package init() {}
 

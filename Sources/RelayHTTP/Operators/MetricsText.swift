@@ -43,6 +43,13 @@ struct MetricsText {
       Double(health.courierConnections))
     feedback(health)
     single(
+      "trace_entries_total", .counter, "Entries that the flight recorder took.",
+      Double(health.recorder.recorded))
+    single(
+      "trace_entries_lost_total", .counter,
+      "Entries that the flight recorder dropped or could not write.",
+      Double(health.recorder.lost))
+    single(
       "oldest_pending_age_seconds", .gauge, "Age of the oldest delivery that waits.",
       health.oldestPendingAge)
     machine(process)
