@@ -18,11 +18,22 @@ package final class TraceTail: Sendable {
     var part = Part()
     var waiter: CheckedContinuation<Part?, Never>?
     var isEnded = false
+    var onEnd: (@Sendable () -> Void)?
   }
 
   private let state = Mutex(State())
 
   init() {}
+
+  /// Calls `body` once, when the tail has ended: at once if it has. A caller that still writes what
+  /// it got from `next` learns of the end by this alone.
+  package func onEnd(_ body: @escaping @Sendable () -> Void) {
+    let isEnded = state.withLock { state in
+      if !state.isEnded { state.onEnd = body }
+      return state.isEnded
+    }
+    if isEnded { body() }
+  }
 
   /// Called by the loop.
   func add(_ entries: [TraceEntry]) {
@@ -69,11 +80,12 @@ package final class TraceTail: Sendable {
 
   /// Ends the tail: what waits is still given, and then `nil`.
   package func end() {
-    let waiter = state.withLock { state in
+    let (waiter, onEnd) = state.withLock { state in
       state.isEnded = true
-      return state.waiter.take()
+      return (state.waiter.take(), state.onEnd.take())
     }
     waiter?.resume(returning: nil)
+    onEnd?()
   }
 }
 

@@ -27,6 +27,21 @@ import Testing
     #expect(feed.tailCount == 0)
   }
 
+  @Test func `the end is told once to a reader that still writes what it got`() async throws {
+    let feed = TraceFeed(recorder: MemoryRecorder())
+    let told = EntryBox()
+    try await feed.follow { tail in
+      tail.onEnd { told.add(Self.entries(1...1)) }
+      feed.record(Self.entries(2...2))
+      #expect(told.all.isEmpty)
+      feed.end()
+      tail.end()
+      #expect(told.all.count == 1)
+      tail.onEnd { told.add(Self.entries(3...3)) }
+      #expect(told.all.count == 2)
+    }
+  }
+
   /// Fixed limit: entries that wait for one tail
   @Test func `a tail that reads too slowly is told how much it missed`() async throws {
     let most = TraceTail.waitingMax

@@ -11,8 +11,11 @@ extension AdminAPI {
   /// How often an empty line is sent while nothing happens, so that a client that has gone is
   /// noticed.
   private static let pokeEvery = Duration.seconds(2)
+  /// How long a client may take what waits for it when the daemon stops. A client that does not
+  /// read would delay the stop by the whole time that the listener gives its connections.
+  private static let endWithin = TimeAmount.seconds(1)
 
-  func tail(_ filter: TailFilter) throws(WireError) -> Response {
+  func tail(_ filter: TailFilter, on channel: any Channel) throws(WireError) -> Response {
     guard let trace, trace.feed.recorder != nil else {
       throw WireError(
         .notFound, "trace.size is 0: the relay makes no entries; set it and restart")
@@ -30,6 +33,9 @@ extension AdminAPI {
         // The head leaves at once, so that the client knows that it follows.
         try await writer.write(ByteBuffer(string: "\n"))
         try await trace.feed.follow { tail in
+          tail.onEnd {
+            channel.eventLoop.scheduleTask(in: Self.endWithin) { channel.close(promise: nil) }
+          }
           try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
               while !Task.isCancelled {

@@ -19,7 +19,7 @@ package struct ControlResponder: RequestResponder {
 
   package func respond(to request: Request, on channel: any Channel) async throws -> Response {
     do {
-      return try await answer(request)
+      return try await answer(request, on: channel)
     } catch let error as WireError {
       return error.response
     } catch let problem as JSONProblem {
@@ -27,7 +27,7 @@ package struct ControlResponder: RequestResponder {
     }
   }
 
-  private func answer(_ request: Request) async throws -> Response {
+  private func answer(_ request: Request, on channel: any Channel) async throws -> Response {
     switch request.uri.path {
     case "/status":
       try require([.get, .head], request)
@@ -47,7 +47,7 @@ package struct ControlResponder: RequestResponder {
         text: try await admin.explain(Self.explanation(request)), type: "application/json")
     case "/tail":
       try require([.get], request)
-      return try admin.tail(Self.tail(request))
+      return try admin.tail(Self.tail(request), on: channel)
     case "/metrics":
       try require([.get, .head], request)
       return await MetricsText.response(admin)

@@ -1,0 +1,59 @@
+import Foundation
+import RelayWire
+import Testing
+
+/// Operators who follow the entries of the real binary and do not read them.
+@Suite struct TailReaderTests {
+  /// Posts this many events, each of another zone. An event makes one entry, as nobody subscribes.
+  private static func post(_ rounds: Int, _ producer: inout Producer) async throws {
+    for _ in 0..<rounds {
+      let events = (0..<1_000).map {
+        producer.event("created", record: "R", zone: "Z\($0)", user: "_u\($0)")
+      }
+      #expect(try await producer.post(events).status == 202)
+    }
+  }
+
+  private static func lines(_ tail: Program) -> [TraceLine] {
+    // The last line may be incomplete.
+    tail.output.split(separator: "\n").compactMap {
+      try? JSONDecoder().decode(TraceLine.self, from: Data($0.utf8))
+    }
+  }
+
+  /// A stopped process reads nothing. The daemon then holds what its sockets take, what it writes,
+  /// and ten thousand entries.
+  @Test func `a slow tail is told what it missed, and one that never reads delays no stop`()
+    async throws
+  {
+    let workplace = try Workplace()
+    defer { workplace.remove() }
+    _ = try await Standin.start(in: workplace)
+    try workplace.configure(window: "50ms", extra: "trace: { size: 1MiB }")
+    let daemon = try await RunningDaemon.start(in: workplace)
+    var producer = Producer(daemon.web, key: workplace.producerKey)
+    let tail = try Program(
+      ["tail", "--json", "--control", workplace.controlSocket], in: workplace, name: "tail")
+    #expect(
+      try await Pause.until {
+        try await Self.post(1, &producer)
+        return !Self.lines(tail).isEmpty
+      }, "\(tail.errors)")
+
+    tail.signal(SIGSTOP)
+    try await Self.post(14, &producer)
+    tail.signal(SIGCONT)
+    #expect(await Pause.until { Self.lines(tail).contains { $0.event == "missed" } })
+    let lines = Self.lines(tail)
+    let missed = try #require(lines.first { $0.event == "missed" }?.count)
+    #expect(missed > 0 && Set(lines.map(\.event)).isSubset(of: ["change", "missed"]))
+
+    tail.signal(SIGSTOP)
+    try await Self.post(4, &producer)
+    let began = ContinuousClock.now
+    #expect(await daemon.stop().status == 0)
+    #expect(ContinuousClock.now - began < .seconds(5))
+    tail.signal(SIGCONT)
+    #expect(await tail.wait(seconds: 30).errors.contains("zonerelay: "))
+  }
+}
