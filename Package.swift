@@ -133,11 +133,11 @@ let rooms: [Target] = [
   // A sample for app teams: it uses the client library, and none of the rooms.
   .command(
     "zonerelay-notes", ["ZoneRelayClient"],
-    products: nio + [
+    products: [
       .product(name: "GRDB", package: "GRDB.swift"),
       .product(name: "Hummingbird", package: "hummingbird"),
       .product(name: "HTTPTypes", package: "swift-http-types"),
-      .product(name: "UnixSignals", package: "swift-service-lifecycle"), lifecycle, jwt, logging,
+      .product(name: "UnixSignals", package: "swift-service-lifecycle"), jwt,
     ]),
   .command(
     "zonerelay-bench",
@@ -200,7 +200,14 @@ let roomTests: [Target] = [
       .product(name: "GRDB", package: "GRDB.swift"),
     ],
     exclude: ["Fixtures"]),
-  .tests("NotesTests", ["zonerelay-notes", "ZoneRelayClient"]),
+  .tests(
+    "NotesTests", ["zonerelay-notes", "ZoneRelayClient"],
+    products: [
+      .product(name: "GRDB", package: "GRDB.swift"),
+      .product(name: "Hummingbird", package: "hummingbird"),
+      .product(name: "HummingbirdTesting", package: "hummingbird"),
+      .product(name: "HTTPTypes", package: "swift-http-types"),
+    ]),
   .tests("TidyTests", [], exclude: ["Words.txt"]),
 ]
 

@@ -1,16 +1,27 @@
 import Foundation
 import ZoneRelayClient
 
-/// A phone's copy of its zones and its pending edits, in one file, which is replaced whole.
+/// A phone's copy of its zones and the user's edits, in one file, which is replaced whole.
 actor NoteBook: ChangeSink {
-  /// `pending` are the edits that the record server has not answered, oldest first.
-  private struct Content: Codable { var zones: [ZoneID: Zone] = [:], pending: [Edit] = [] }
-  /// What the relay's pages have named, and what the record server has answered.
-  private struct Zone: Codable { var records = ZoneRecords(), notes: [String: Note] = [:] }
+  struct Content: Codable {
+    /// What the relay's pages have named, and what the record server has answered.
+    var records: [ZoneID: ZoneRecords] = [:], notes: [ZoneID: [String: Note]] = [:]
+    /// Edits that the record server has not answered, oldest first, and those that it refuses.
+    var pending: [Edit] = [], refused: [Edit] = []
 
-  private var content: Content
+    /// An answer may come after a newer one. The newer note stays.
+    mutating func keep(_ answer: [Note], in zone: ZoneID) {
+      for note in answer where note.revision > notes[zone]?[note.name]?.revision ?? 0 {
+        notes[zone, default: [:]][note.name] = note
+      }
+    }
+  }
+
+  private(set) var content: Content
+  /// How many times the first page of a zone has come.
+  private(set) var readsFromBeginning = 0
   private let file: StateFile, server: RecordServerClient
-  var pendingEdits: [Edit] { content.pending }
+  private var editing: AsyncStream<Void>.Continuation?
 
   init(_ url: URL, server: RecordServerClient) throws {
     (file, self.server) = (StateFile(url), server)
@@ -19,49 +30,59 @@ actor NoteBook: ChangeSink {
 
   /// The notes as the user sees them: the copy, with the pending edits on top.
   func texts(in zone: ZoneID) -> [String: String] {
-    var texts = (content.zones[zone]?.notes ?? [:]).mapValues(\.text)
-    for edit in pendingEdits where edit.zone == zone { texts[edit.name] = edit.text }
+    var texts = content.notes[zone, default: [:]].compactMapValues(\.text)
+    for edit in content.pending where edit.zone == zone { texts[edit.name] = edit.text }
     return texts
   }
 
   /// The user edits a note; nil deletes it.
   func edit(_ name: String, in zone: ZoneID, to text: String?) throws {
-    let seen = content.zones[zone]?.notes[name]?.tag
-    try change { $0.pending.append(Edit(zone: zone, name: name, text: text, seenTag: seen)) }
+    let seen = content.notes[zone]?[name]?.revision
+    try change { $0.pending.append(Edit(zone: zone, name: name, text: text, seenRevision: seen)) }
+    editing?.yield()
   }
 
-  /// The record server has answered an edit; nil: the user has no such note.
-  func saved(_ edit: Edit, as note: Note?) throws {
+  /// Brings a value at once and after edits, to one reader.
+  func edits() -> AsyncStream<Void> {
+    let (edits, editing) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    self.editing = editing
+    editing.yield()
+    return edits
+  }
+
+  /// The record server has answered an edit. One that it refuses stays in the file for the user.
+  func answered(_ edit: Edit, with answer: [Note], isRefused: Bool = false) throws {
     try change {
-      $0.zones[edit.zone, default: Zone()].notes[edit.name] = note
-      $0.pending.remove(edit, after: note)
+      $0.keep(answer, in: edit.zone)
+      $0.pending.remove(edit, after: answer.first)
+      if isRefused { $0.refused.append(edit) }
     }
   }
 
   /// Asks the record server before anything is changed: if it does not answer, this throws, and the
   /// client brings the page again.
   func apply(_ page: ZonePage) async throws {
-    var zone = content.zones[page.zone] ?? Zone()
-    zone.records.apply(page)
-    // Notes that the relay does not name are gone, or so new that it has not heard of them.
-    let unnamed = zone.notes.keys.filter { zone.records.tags[$0] == nil }
-    let names = page.toFetch { zone.notes[$0]?.tag }.map(\.name) + unnamed
-    let question = Question.Fetch(zone: page.zone, names: names)
-    let found = names.isEmpty ? [] : try await server.ask("fetch", question)
+    var records = content.records[page.zone] ?? ZoneRecords()
+    records.apply(page)
+    // Also notes of earlier pages, and those that the relay does not name: deleted, or very new.
+    let notes = content.notes[page.zone] ?? [:]
+    let names = Set(records.tags.keys).union(notes.keys)
+      .filter { records.tags[$0] != notes[$0]?.tag }
+    let question = Question.Fetch(zone: page.zone, names: Array(names))
+    let answer = names.isEmpty ? [] : try await server.ask("fetch", question)
     try change {
-      var new = $0.zones[page.zone] ?? Zone()
-      new.records = zone.records
-      // What this phone has saved meanwhile is newer than the answer.
-      for name in names where new.notes[name] == zone.notes[name] {
-        new.notes[name] = found.first { $0.name == name }
-      }
-      $0.zones[page.zone] = new
+      $0.records[page.zone] = records
+      $0.keep(answer, in: page.zone)
     }
+    if page.startsOver { readsFromBeginning += 1 }
   }
 
-  func remove(_ zone: ZoneID, _ why: ZoneLoss) throws { try change { $0.zones[zone] = nil } }
+  func remove(_ zone: ZoneID, _ why: ZoneLoss) throws {
+    try change { ($0.records[zone], $0.notes[zone]) = (nil, nil) }
+  }
 
-  /// Edits from before the first sign-in belong to the user who signs in.
+  /// Edits from before the first sign-in belong to the user who signs in. Signing out removes edits
+  /// that were not sent: an app asks its user first.
   func accountChanged(from: String?, to: String?) throws {
     if from != nil { try change { $0 = Content() } }
   }

@@ -4,17 +4,16 @@ import ZoneRelayClient
 /// The app on one device. While it is online it does two things side by side: it sends the user's
 /// edits to the record server, and it fetches what the relay says has changed.
 actor Phone {
-  nonisolated let name: String, book: NoteBook, server: RecordServerClient
+  nonisolated let book: NoteBook
   private(set) var isOnline = true
-  private let client: ZoneRelayClient
-  private let say: @Sendable (String) -> Void
+  private let client: ZoneRelayClient, server: RecordServerClient, say: @Sendable (String) -> Void
   private var switching: AsyncStream<Void>.Continuation?
 
   init(
-    _ name: String, folder: URL, relay: RelayAddress, server: RecordServerClient,
+    _ folder: URL, relay: RelayAddress, server: RecordServerClient,
     say: @escaping @Sendable (String) -> Void
   ) throws {
-    (self.name, self.server, self.say) = (name, server, say)
+    (self.server, self.say) = (server, say)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     book = try NoteBook(folder.appendingPathComponent("notes.json"), server: server)
     client = try ZoneRelayClient(
@@ -32,49 +31,64 @@ actor Phone {
     while !Task.isCancelled {
       let (untilSwitched, switching) = AsyncStream<Void>.makeStream()
       self.switching = switching
-      await withTaskGroup(of: Void.self) { group in
-        if isOnline {
-          group.addTask { await self.persist { try await self.sendEdits() } }
-          group.addTask { await self.persist { try await self.receiveChanges() } }
+      let isOnline = isOnline
+      async let _ = isOnline ? persist { try await self.sendEdits(&$0) } : ()
+      async let _ = isOnline ? persist { try await self.receiveChanges(&$0) } : ()
+      // Then both are cancelled.
+      for await _ in untilSwitched {}
+    }
+  }
+
+  func sendEdits(_ backoff: inout Backoff) async throws {
+    for await _ in await book.edits() {
+      while let edit = await book.content.pending.first {
+        try Task.checkCancellation()
+        do {
+          let question = Question.Save(edit: edit, installation: client.installation)
+          try await book.answered(edit, with: try await server.ask("save", question))
+        } catch let failure as RecordServerClient.Failure where failure.isFinal {
+          say("the edit of \(edit.name) is set aside: \(failure)")
+          try await book.answered(edit, with: [], isRefused: true)
         }
-        for await _ in untilSwitched {}
-        group.cancelAll()
+        backoff = Backoff()
       }
     }
   }
 
-  private func receiveChanges() async throws {
+  private func receiveChanges(_ backoff: inout Backoff) async throws {
     let wanted: [Subscription] = [.database("own", .private), .database("shared", .shared)]
     for case let error? in try await client.prepare(wanted).map(\.error) { throw error }
     try await client.register(.courier)
     try await client.fetchAllChanges()
-    for try await wake in client.wakes() { try await client.handle(wake) }
-  }
-
-  private func sendEdits() async throws {
-    while true {
-      guard isOnline, let edit = await book.pendingEdits.first else {
-        try await Task.sleep(for: .milliseconds(50))
-        continue
-      }
-      do {
-        let question = Question.Save(edit: edit, installation: client.installation)
-        try await book.saved(edit, as: try await server.ask("save", question).first)
-      } catch RecordServerClient.Failure.answered(status: 403) {
-        say("\(name): the user may not edit zone \(edit.zone.name) any more")
-        try await book.saved(edit, as: nil)
-      }
-    }
+    backoff = Backoff()
+    let (times, later) = AsyncStream<Date>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    try await sideBySide(
+      { [client] in
+        for try await wake in client.wakes() {
+          // The relay lets phones wait with a zone that very many of them would fetch at once.
+          if let time = try await client.handle(wake).deferredUntil { later.yield(time) }
+        }
+      },
+      { [client] in
+        for await time in times {
+          try await Task.sleep(for: .seconds(time.timeIntervalSinceNow))
+          try await client.fetchAllChanges()
+        }
+      })
   }
 
   /// Repeats the work after each failure, until the task is cancelled.
-  private func persist(_ work: () async throws -> Void) async {
+  private func persist(_ work: (inout Backoff) async throws -> Void) async {
+    var backoff = Backoff()
     while !Task.isCancelled {
-      do { try await work() } catch {
+      do { try await work(&backoff) } catch {
         if Task.isCancelled { return }
-        say("\(name): \(error)")
-        // After a passing error the client itself waits. Only cancellation ends this sleep early.
-        if (error as? RelayError)?.isPassing != true { try? await Task.sleep(for: .seconds(1)) }
+        say("\(error)")
+        // After such an error the client itself waits.
+        if (error as? RelayError)?.isPassing == true { continue }
+        let wait = backoff.failed((error as? RecordServerClient.Failure)?.answer)
+        // Only cancellation ends this sleep early.
+        try? await Task.sleep(for: wait)
       }
     }
   }

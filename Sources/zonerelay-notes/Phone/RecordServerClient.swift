@@ -3,40 +3,51 @@ import ZoneRelayClient
 
 /// Asks the record server for one user, over the client's transport.
 actor RecordServerClient {
-  enum Failure: Error { case answered(status: Int) }
-  let user: String
-  private let url: URL, transport = URLSessionTransport()
-  private var token: UserToken?
-
-  init(_ url: URL, user: String) { (self.url, self.user) = (url, user) }
-
-  /// The user's token, for the relay and for the record server.
-  func token(_ reason: CredentialReason) async throws -> UserToken {
-    if reason == .needed, let token { return token }
-    let answer = try await post("sign-in/\(user)", Data(), nil)
-    let new = UserToken(user: user, text: String(decoding: answer, as: UTF8.self))
-    token = new
-    return new
+  struct Failure: Error, CustomStringConvertible {
+    let answer: RelayAnswer
+    var isOfSignIn = false
+    var description: String { "the record server answers \(answer.status)" }
+    /// Whether the record server would refuse the same question again.
+    var isFinal: Bool {
+      !isOfSignIn && 400...499 ~= answer.status && ![401, 408, 429].contains(answer.status)
+    }
   }
 
-  @discardableResult
+  private let url: URL, user: String, transport: any RelayTransport
+  private var token: UserToken?
+  private var signIn: Task<UserToken, any Error>?
+
+  init(_ url: URL, user: String, transport: any RelayTransport = URLSessionTransport()) {
+    (self.url, self.user, self.transport) = (url, user, transport)
+  }
+
+  /// The user's token, for the relay and for the record server. Calls during a sign-in share it.
+  func token(_ reason: CredentialReason) async throws -> UserToken {
+    if let signIn { return try await signIn.value }
+    if reason == .needed, let token { return token }
+    let signIn = Task {
+      let answer = try await post("sign-in/\(user)", Data(), nil)
+      guard answer.status == 200 else { throw Failure(answer: answer, isOfSignIn: true) }
+      return UserToken(user: user, text: String(decoding: answer.body, as: UTF8.self))
+    }
+    self.signIn = signIn
+    defer { self.signIn = nil }
+    token = try await signIn.value
+    return try await signIn.value
+  }
+
   func ask(_ path: String, _ question: some Encodable) async throws -> [Note] {
     let body = try JSONEncoder().encode(question)
-    let answer: Data
-    do {
-      answer = try await post(path, body, try await token(.needed))
-    } catch Failure.answered(status: 401) {
-      answer = try await post(path, body, try await token(.refused))
-    }
-    return try JSONDecoder().decode([Note].self, from: answer)
+    var answer = try await post(path, body, try await token(.needed))
+    if answer.status == 401 { answer = try await post(path, body, try await token(.refused)) }
+    guard answer.status == 200 else { throw Failure(answer: answer) }
+    return try JSONDecoder().decode([Note].self, from: answer.body)
   }
 
-  private func post(_ path: String, _ body: Data, _ token: UserToken?) async throws -> Data {
+  private func post(_ path: String, _ body: Data, _ token: UserToken?) async throws -> RelayAnswer {
     let headers = ["Authorization": "Bearer \(token?.text ?? "")"]
-    let answer = try await transport.send(
-      RelayRequest(
-        method: "POST", url: url.appendingPathComponent(path), headers: headers, body: body))
-    guard answer.status == 200 else { throw Failure.answered(status: answer.status) }
-    return answer.body
+    let request = RelayRequest(
+      method: "POST", url: url.appendingPathComponent(path), headers: headers, body: body)
+    return try await transport.send(request)
   }
 }

@@ -11,9 +11,8 @@ struct UserTokens: Sendable {
   }
 
   func sign(_ user: String) async throws -> String {
-    try await keys.sign(
-      Claims(
-        sub: .init(value: user), aud: .init(value: container), exp: .init(value: .now + 3_600)))
+    let (user, audience) = (SubjectClaim(value: user), AudienceClaim(value: container))
+    return try await keys.sign(Claims(sub: user, aud: audience, exp: .init(value: .now + 3_600)))
   }
 
   func user(of token: String) async throws -> String {

@@ -1,33 +1,37 @@
 import Foundation
 import ZoneRelayClient
 
-/// A note as the record server keeps it. Each version has another tag.
-struct Note: Codable, Hashable, Sendable { var name: String, text: String, tag: String }
+/// A note as the record server keeps it. Each change gives it the next revision, also a deletion.
+struct Note: Codable, Hashable, Sendable {
+  var name: String, revision: Int
+  /// nil: the note is deleted.
+  var text: String?
+  /// The tag by which the relay names this version; nil: the relay names no deleted notes.
+  var tag: String? { text == nil ? nil : "\(revision)" }
+}
 
 /// What phones ask of the record server.
 enum Question {
   /// `installation` is the phone's name at the relay, which does not wake it for its own change.
   struct Save: Codable { var edit: Edit, installation: UUID }
   struct Fetch: Codable { var zone: ZoneID, names: [String] }
-  struct Share: Codable { var zone: ZoneID, user: String }
 }
 
 /// A change that a user has made on a phone. A phone may send it several times, with the same id.
 struct Edit: Codable, Hashable, Sendable {
-  var id = UUID()
-  var zone: ZoneID, name: String
+  var zone: ZoneID, name: String, id = UUID()
   /// nil deletes the note.
   var text: String?
-  /// The tag of the version that the user saw; nil: the user saw no note of this name.
-  var seenTag: String?
+  /// The revision that the user saw; nil: the user saw no note of this name.
+  var seenRevision: Int?
 
   /// The note's text after this edit; nil: no note. If the note is as the user saw it, or is gone,
   /// the edit counts. Otherwise both texts stay, the present one first; a deletion does not count,
   /// because the user has not seen what it would delete.
   func text(over current: Note?) -> String? {
-    guard let current, current.tag != seenTag else { return text }
-    guard let text, text != current.text else { return current.text }
-    return "\(current.text)\n\(text)"
+    guard let present = current?.text, current?.revision != seenRevision else { return text }
+    guard let text, text != present else { return present }
+    return "\(present)\n\(text)"
   }
 }
 
@@ -37,7 +41,7 @@ extension [Edit] {
   mutating func remove(_ edit: Edit, after note: Note?) {
     removeAll { $0.id == edit.id }
     for place in indices where self[place].zone == edit.zone && self[place].name == edit.name {
-      if note?.text == edit.text { self[place].seenTag = note?.tag }
+      if let note, note.text == edit.text { self[place].seenRevision = note.revision }
     }
   }
 }

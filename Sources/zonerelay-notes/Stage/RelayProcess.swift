@@ -1,6 +1,4 @@
 import Foundation
-import NIOCore
-import NIOPosix
 import Synchronization
 import ZoneRelayClient
 
@@ -11,18 +9,15 @@ final class RelayProcess: Sendable {
   private let binary: URL, settings: URL
   private let transport = URLSessionTransport()
   private let process = Mutex<Process?>(nil)
+  var isRunning: Bool { process.withLock { $0?.isRunning ?? false } }
 
-  init(_ binary: URL, in folder: URL) async throws {
+  init(_ binary: URL, in folder: URL, port: Int) throws {
     self.binary = binary
     settings = folder.appendingPathComponent("zonerelay.yaml")
-    let free = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-      .bind(host: "127.0.0.1", port: 0).get()
-    let place = "127.0.0.1:\(free.localAddress?.port ?? 0)"
-    try await free.close()
-    let url = URL(string: "http://\(place)")!
+    let url = URL(string: "http://127.0.0.1:\(port)")!
     address = RelayAddress(url: url, container: "com.example.notes", environment: .development)
     let text = """
-      server: { listen: "\(place)" }
+      server: { listen: "127.0.0.1:\(port)" }
       control: { socket: control.sock }
       store: { directory: store }
       log: { level: error }
@@ -32,16 +27,16 @@ final class RelayProcess: Sendable {
         environments: { development: {
           users: { sharedSecret: user.secret }, producers: [{ name: notes, bearer: poster.key }] } }
       """
-    try Data(text.utf8).write(to: settings)
-    try Data(userSecret.utf8).write(to: folder.appendingPathComponent("user.secret"))
-    try Data(producerKey.utf8).write(to: folder.appendingPathComponent("poster.key"))
+    let files = ["zonerelay.yaml": text, "user.secret": userSecret, "poster.key": producerKey]
+    for (name, text) in files { try Data(text.utf8).write(to: folder.appendingPathComponent(name)) }
   }
 
   /// Starts the relay, and returns when it serves.
   func start() async throws {
     let process = try Process.run(binary, arguments: ["serve", "--config", settings.path])
     self.process.withLock { $0 = process }
-    let ready = RelayRequest(method: "GET", url: address.url.appendingPathComponent("health/ready"))
+    let ready = RelayRequest(
+      method: "GET", url: address.url.appendingPathComponent("health/ready"), timeout: .seconds(2))
     // An error means that the relay does not listen yet.
     while (try? await transport.send(ready))?.status != 200 {
       guard process.isRunning else { throw StageError(description: "the relay has ended") }
@@ -49,17 +44,17 @@ final class RelayProcess: Sendable {
     }
   }
 
-  /// - Parameter signal: SIGKILL ends the relay as a power failure would.
-  func end(_ signal: Int32) {
+  /// Ends the relay as a power failure would, also one that is stopped (SIGSTOP).
+  func kill() {
     guard let process = process.withLock({ $0 }), process.isRunning else { return }
-    kill(process.processIdentifier, signal)
+    Foundation.kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
   }
 
   /// Makes all change tokens expire, as an operator does after a restore from a backup.
-  func expireTokens() throws {
+  func expireTokens() async throws {
     let command = try Process.run(binary, arguments: ["expire-tokens", "--config", settings.path])
-    command.waitUntilExit()
+    while command.isRunning { try await Task.sleep(for: .milliseconds(20)) }
     guard command.terminationStatus == 0 else { throw StageError(description: "no token expired") }
   }
 }

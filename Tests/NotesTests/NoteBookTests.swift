@@ -1,0 +1,104 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import ZoneRelayClient
+@testable import zonerelay_notes
+
+/// The sample's copy on the phone, when answers of the record server come late.
+@Suite struct NoteBookTests {
+  private static let zone = FakeServer.zone
+  private let directory: TestDirectory
+
+  init() throws { directory = try TestDirectory() }
+
+  /// - Parameter answers: what the record server answers, one answer after the other.
+  private func book(_ answers: [Note]...) throws -> (book: NoteBook, asked: AskedNames) {
+    let asked = AskedNames(answers)
+    let server = FakeServer { try asked.answer($0) }
+    return (try NoteBook(directory.file("notes.json"), server: server.client), asked)
+  }
+
+  private func page(_ tags: [String: String], deleted: [String] = []) -> ZonePage {
+    func record(_ name: String, _ tag: String?) -> ZonePage.Record {
+      ZonePage.Record(name: name, type: "Note", changeTag: tag, modified: nil, own: false)
+    }
+    return ZonePage(
+      zone: Self.zone, deleted: deleted.map { record($0, nil) },
+      changed: tags.sorted { $0.key < $1.key }.map { record($0.key, $0.value) }, gap: false,
+      startsOver: false, isLast: true)
+  }
+
+  private func edit(_ name: String, _ text: String?) -> Edit {
+    Edit(zone: Self.zone, name: name, text: text, seenRevision: nil)
+  }
+
+  @Test func `a late answer to an edit does not overwrite a newer note`() async throws {
+    let (book, _) = try book([Note(name: "a", revision: 3, text: "new")])
+    try await book.apply(page(["a": "3"]))
+    try await book.answered(edit("a", "old"), with: [Note(name: "a", revision: 2, text: "old")])
+    #expect(await book.texts(in: Self.zone) == ["a": "new"])
+  }
+
+  @Test func `a late answer to a page does not overwrite a newer note`() async throws {
+    let (book, _) = try book([Note(name: "a", revision: 2, text: "old")])
+    try await book.answered(edit("a", "new"), with: [Note(name: "a", revision: 3, text: "new")])
+    try await book.apply(page(["a": "2"]))
+    #expect(await book.texts(in: Self.zone) == ["a": "new"])
+  }
+
+  @Test func `a late answer does not bring a deleted note back`() async throws {
+    let (book, _) = try book([Note(name: "a", revision: 2, text: "old")])
+    try await book.answered(edit("a", nil), with: [Note(name: "a", revision: 3)])
+    try await book.apply(page(["a": "2"]))
+    #expect(await book.texts(in: Self.zone) == [:])
+  }
+
+  @Test func `the phone asks for each note whose tag differs`() async throws {
+    let (book, asked) = try book(
+      [Note(name: "a", revision: 1, text: "old")], [Note(name: "a", revision: 2, text: "new")], [])
+    try await book.apply(page(["a": "2"]))
+    try await book.apply(page(["b": "1"]))
+    #expect(asked.names == [["a"], ["a", "b"]])
+    #expect(await book.texts(in: Self.zone) == ["a": "new"])
+  }
+
+  @Test func `a note that the relay names as deleted is asked for once and is gone`() async throws {
+    let (book, asked) = try book(
+      [Note(name: "a", revision: 1, text: "x")], [Note(name: "a", revision: 2)])
+    try await book.apply(page(["a": "1"]))
+    try await book.apply(page([:], deleted: ["a"]))
+    try await book.apply(page([:], deleted: ["a"]))
+    #expect(asked.names == [["a"], ["a"]])
+    #expect(await book.texts(in: Self.zone) == [:])
+  }
+
+  @Test func `a refused edit stays in the file and the note is shown as it was`() async throws {
+    let (book, _) = try book()
+    try await book.edit("a", in: Self.zone, to: "x")
+    let edit = try #require(await book.content.pending.first)
+    try await book.answered(edit, with: [], isRefused: true)
+    let server = FakeServer { _ in RelayAnswer(status: 500) }.client
+    let reopened = try NoteBook(directory.file("notes.json"), server: server)
+    #expect(await reopened.content.pending == [])
+    #expect(await reopened.content.refused == [edit])
+    #expect(await reopened.texts(in: Self.zone) == [:])
+  }
+}
+
+/// What a phone has asked the record server for.
+private final class AskedNames: Sendable {
+  private let state: Mutex<(answers: ArraySlice<[Note]>, names: [[String]])>
+  var names: [[String]] { state.withLock { $0.names } }
+
+  init(_ answers: [[Note]]) { state = Mutex((answers[...], [])) }
+
+  func answer(_ request: RelayRequest) throws -> RelayAnswer {
+    let question = try JSONDecoder().decode(Question.Fetch.self, from: request.body ?? Data())
+    let notes = state.withLock { state in
+      state.names.append(question.names.sorted())
+      return state.answers.popFirst() ?? []
+    }
+    return RelayAnswer(status: 200, body: try JSONEncoder().encode(notes))
+  }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import Testing
+import ZoneRelayClient
+
+@testable import zonerelay_notes
+
+/// What the sample's phone does with the record server's answers to edits.
+@Suite struct PhoneTests {
+  private let directory: TestDirectory
+
+  init() throws { directory = try TestDirectory() }
+
+  private func phone(
+    _ answer: @escaping @Sendable (RelayRequest) async throws -> RelayAnswer
+  ) throws -> Phone {
+    let relay = RelayAddress(url: FakeServer.url, container: "c", environment: .development)
+    let server = FakeServer(answer).client
+    return try Phone(directory.file("phone"), relay: relay, server: server) { _ in }
+  }
+
+  @Test(.timeLimit(.minutes(1)), arguments: [400, 403, 404, 413])
+  func `an edit that is refused is set aside and the next one is sent`(status: Int) async throws {
+    let phone = try phone { request in
+      let question = try JSONDecoder().decode(Question.Save.self, from: request.body ?? Data())
+      let isRefused = question.edit.text == "bad"
+      return isRefused
+        ? RelayAnswer(status: status)
+        : try FakeServer.notes(Note(name: question.edit.name, revision: 1, text: "good"))
+    }
+    try await phone.book.edit("a", in: FakeServer.zone, to: "bad")
+    let sending = Task {
+      var backoff = Backoff()
+      try await phone.sendEdits(&backoff)
+    }
+    try await phone.book.edit("b", in: FakeServer.zone, to: "good")
+    while await !phone.book.content.pending.isEmpty { await Task.yield() }
+    sending.cancel()
+    _ = await sending.result
+    #expect(await phone.book.content.refused.map(\.name) == ["a"])
+    #expect(await phone.book.texts(in: FakeServer.zone) == ["b": "good"])
+  }
+
+  @Test(arguments: [401, 408, 429, 500, 503])
+  func `an edit stays pending after an answer that may change`(status: Int) async throws {
+    let phone = try phone { _ in RelayAnswer(status: status) }
+    try await phone.book.edit("a", in: FakeServer.zone, to: "x")
+    await #expect(throws: RecordServerClient.Failure.self) {
+      var backoff = Backoff()
+      try await phone.sendEdits(&backoff)
+    }
+    #expect(await phone.book.content.pending.map(\.name) == ["a"])
+  }
+}
+
+/// How the sample's phone signs in.
+@Suite struct RecordServerClientTests {
+  @Test func `callers that need a token at the same time share one sign-in`() async throws {
+    let server = FakeServer { _ in try FakeServer.notes() }
+    let client = server.client
+    let tokens = try await withThrowingTaskGroup(of: String.self) { group in
+      for _ in 0..<5 { group.addTask { try await client.token(.needed).text } }
+      return try await group.reduce(into: Set()) { $0.insert($1) }
+    }
+    #expect(tokens == ["token 1"])
+    #expect(await server.signIns == 1)
+  }
+
+  @Test func `a refused token is renewed once and the question is asked again`() async throws {
+    let server = FakeServer { request in
+      request.headers["Authorization"] == "Bearer token 2"
+        ? try FakeServer.notes(Note(name: "a", revision: 1, text: "x")) : RelayAnswer(status: 401)
+    }
+    let client = server.client
+    let question = Question.Fetch(zone: FakeServer.zone, names: ["a"])
+    #expect(try await client.ask("fetch", question).map(\.name) == ["a"])
+    #expect(await server.signIns == 2)
+  }
+
+  @Test func `a refused sign-in is no refusal of the question`() {
+    let answer = RelayAnswer(status: 403)
+    #expect(RecordServerClient.Failure(answer: answer).isFinal)
+    #expect(!RecordServerClient.Failure(answer: answer, isOfSignIn: true).isFinal)
+  }
+}
