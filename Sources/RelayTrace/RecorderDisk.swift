@@ -138,8 +138,8 @@ final class RecorderDisk: @unchecked Sendable {
       RingReader.Life(sequence: began.sequence, offset: began.offset, place: place))
   }
 
-  /// Writes the mark that nothing is missing. If the file is not written at this moment, there is no
-  /// mark, and the next life says that entries may be missing.
+  /// Writes the mark that nothing is missing. If the file is not written at this moment, there is
+  /// no mark, and the next life says that entries may be missing.
   func end(at number: UInt64) {
     guard let life else { return }
     do throws(RingFile.Failure) {

@@ -4,9 +4,10 @@
 /// head │ block │ block │ block …        blocks are written one after the other, round and round
 ///        └ sequence │ frame │ frame …   a frame holds entries, and is never changed once written
 /// ```
-/// A frame's checksum covers the sequence of its block and the checksum of the frame before. So what
-/// an earlier round left behind, what a crash left half written, and what stood behind that, is no
-/// frame.
+///
+/// A frame's checksum covers the sequence of its block and the checksum of the frame before. So
+/// what an earlier round left behind, what a crash left half written, and what stood behind that,
+/// is no frame.
 enum RingLayout {
   static let version: UInt32 = 2
   static let headBytes = 4_096
@@ -41,8 +42,8 @@ enum RingLayout {
   /// What a frame says of itself.
   struct FrameHead: Equatable {
     var kind: FrameKind
-    /// The number, in its life, of the frame's first entry; of a frame without numbered entries, the
-    /// number of the entry that comes next.
+    /// The number, in its life, of the frame's first entry; of a frame without numbered entries,
+    /// the number of the entry that comes next.
     var first: UInt64
     var count: UInt32
     var length: UInt32

@@ -53,7 +53,7 @@ struct RingWriter: ~Copyable {
   private mutating func write(
     alone entry: TraceEntry, behind before: Int
   ) throws(RingFile.Failure) {
-    if frame.count > 1 { try flush(.entries, but: 1, bytes: before) }
+    if frame.count > 1 { try flush(.entries, without: 1, bytes: before) }
     frame = EntryWriter()
     frame.write(entry)
     guard frame.bytes.bytes.count > Self.payloadMax else { return }
@@ -74,7 +74,7 @@ struct RingWriter: ~Copyable {
   ///   - left: how many entries at the end of the frame are left out.
   ///   - bytes: the bytes of the others; `nil` means all.
   private mutating func flush(
-    _ kind: RingLayout.FrameKind, but left: Int = 0, bytes: Int? = nil
+    _ kind: RingLayout.FrameKind, without left: Int = 0, bytes: Int? = nil
   ) throws(RingFile.Failure) {
     let all = frame.bytes.bytes
     let payload = bytes.map { Array(all.prefix($0)) } ?? all

@@ -8,8 +8,8 @@ package import RelayCore
 package protocol FlightRecorder: Sendable {
   /// A life of the daemon begins. The engine calls this once, before the first entry.
   ///
-  /// - Parameter life: a number that rises by one with each life of the store. If it does not follow
-  ///   the number of the life that ended cleanly last, a life between kept nothing.
+  /// - Parameter life: a number that rises by one with each life of the store. If it does not
+  ///   follow the number of the life that ended cleanly last, a life between kept nothing.
   func begin(life: UInt64)
 
   /// Takes entries in their order, all or none. Only the loop calls this, and it never blocks. If
