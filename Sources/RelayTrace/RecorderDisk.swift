@@ -138,10 +138,12 @@ final class RecorderDisk: @unchecked Sendable {
       RingReader.Life(sequence: began.sequence, offset: began.offset, place: place))
   }
 
-  /// Writes the mark that nothing is missing. If the file is not written at this moment, there is
-  /// no mark, and the next life says that entries may be missing.
+  /// Writes the mark that nothing is missing, and closes the file. If the file is not written at
+  /// this moment, there is no mark, and the next life says that entries may be missing. Later calls
+  /// do nothing: the file may be the next life's.
   func end(at number: UInt64) {
-    guard let life else { return }
+    guard let life = life.take() else { return }
+    defer { writer = nil }
     do throws(RingFile.Failure) {
       try writer?.end(life, at: number)
     } catch {

@@ -12,9 +12,11 @@ struct TailCommand: RelayCommand {
       wait, a wake, its answer, an acknowledgement. No payload, no push token and no value of a \
       field is ever among them.
 
-      The relay waits for no reader: a tail that reads too slowly is told how many entries it \
-      missed. At most 8 tails run at once. It ends with Ctrl-C, when the daemon stops, and when \
-      its output is closed.
+      The relay waits for no reader: if entries come faster than a tail is read, the tail gets \
+      their number in place of them. At most 8 tails run at once. A tail ends with Ctrl-C, when \
+      the daemon stops, and when its output is closed.
+
+      With --user a change is shown if the user made it or owns its zone.
 
       Examples:
         zonerelay tail --device 6f1c1e9e-4f0c-4d5e-9a53-0f6f4d3f8a11

@@ -27,7 +27,9 @@ extension TraceLine: Readable {
     case "began": "the daemon began"
     case "lost":
       "\(count.map { "\($0)" } ?? "an unknown number of") entries are missing here"
-    case "missed": "\(count ?? 0) entries were left out, because this tail reads too slowly"
+    case "missed":
+      "\(count ?? 0) entries are not shown: they came faster than this tail was read; "
+        + "name a device, user, zone or route to follow fewer"
     case "change": change
     case "forwarded": "the change is forwarded to \(count ?? 0) partitions"
     case "reached": "the change reached the user's partition"
