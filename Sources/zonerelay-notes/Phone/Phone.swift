@@ -34,8 +34,7 @@ actor Phone {
       let isOnline = isOnline
       async let _ = isOnline ? persist { try await self.sendEdits(&$0) } : ()
       async let _ = isOnline ? persist { try await self.receiveChanges(&$0) } : ()
-      // Then both are cancelled.
-      for await _ in untilSwitched {}
+      for await _ in untilSwitched {}  // then both are cancelled
     }
   }
 

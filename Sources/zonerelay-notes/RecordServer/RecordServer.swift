@@ -17,10 +17,11 @@ struct RecordServer: Sendable {
       try await store.fetch(asked.names, in: asked.zone, for: user)
     }
     let routes = router.buildResponder()
-    // Each answer closes its connection. If it closed without this header, Linux's URLSession might
-    // repeat a request without its body, and wait for 30 s.
+    // Without this header Linux's URLSession may repeat a request without its body, and wait 30 s.
     return CallbackResponder { request, context in
-      var response = try await routes.respond(to: request, context: context)
+      // A fault of the server, such as a full disk, is answered too: the phone tries again.
+      let answer = try? await routes.respond(to: request, context: context)
+      var response = answer ?? Response(status: .internalServerError)
       response.headers[.connection] = "close"
       return response
     }
