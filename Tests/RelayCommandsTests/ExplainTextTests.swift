@@ -73,6 +73,6 @@ import Testing
         "-  an unknown number of entries are missing here"
       ])
     (line.event, line.count) = ("missed", 12)
-    #expect(line.sentence.hasPrefix("12 entries were left out"))
+    #expect(line.sentence.hasPrefix("12 entries are not shown"))
   }
 }
