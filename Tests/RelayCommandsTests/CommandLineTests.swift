@@ -11,7 +11,13 @@ struct Said: Sendable {
   var talk: String
 
   /// Runs the command line in this process.
-  static func by(_ arguments: String...) async -> Said {
+  static func by(_ command: String, _ arguments: [String], _ more: String...) async -> Said {
+    await by([command] + arguments + more)
+  }
+
+  static func by(_ arguments: String...) async -> Said { await by(arguments) }
+
+  private static func by(_ arguments: [String]) async -> Said {
     let (answer, talk) = (Output(), Output())
     let console = Console(answer: { answer.add($0) }, talk: { talk.add($0) })
     let status = await CommandLineTool.run(arguments, console: console)
@@ -26,6 +32,20 @@ struct Said: Sendable {
 }
 
 @Suite struct CommandLineTests {
+  /// Only the socket is wrong in these command lines: nothing listens there.
+  @Test(arguments: [
+    ["--change", "/r", "1"], ["--change=/r", "--change=-5"],
+    ["--zone", "_abc/\u{301}A", "--record", "R"],
+  ])
+  func `a change whose id begins with a dash, and a name with a mark, can be named`(
+    question: [String]
+  ) async {
+    let said = await Said.by("explain", question, "--control", "/nowhere/control.sock")
+    #expect(said.status == .notRunning, "\(said.talk)")
+    let help = await Said.by("explain", "--help")
+    #expect(help.answer.contains("--change=/records/api-1 --change=-5"))
+  }
+
   /// Asking for help or the version is no error, and the answer is on stdout.
   @Test func `help lists the commands, and version prints the version`() async {
     let root = await Said.by("--help")

@@ -1,6 +1,7 @@
 import Foundation
 import RelayCore
 import RelayWire
+import Synchronization
 import Testing
 
 @testable import RelayCommands
@@ -73,6 +74,24 @@ import Testing
         "-  an unknown number of entries are missing here"
       ])
     (line.event, line.count) = ("missed", 12)
-    #expect(line.sentence.hasPrefix("12 entries are not shown"))
+    #expect(line.sentence.hasPrefix("12 entries are not shown: they came faster"))
+  }
+
+  /// Clients choose the names of zones, and producers those of records.
+  @Test(arguments: [true, false])
+  func `a name cannot turn the direction of a line or colour it`(isColourful: Bool) throws {
+    var line = TraceLine(at: 1_792_206_000_000, event: "change")
+    line.zoneID = TraceLine.ZoneName(
+      zoneName: "a\u{202e}b\u{2066}c", ownerRecordName: "_abc\u{1b}[7m\u{9b}31m")
+    line.record = TraceLine.RecordName(recordName: "é\u{200f}\u{2028}x", recordType: "T\r")
+    let words = Mutex("")
+    var console = Console(answer: { text in words.withLock { $0 += text } }, talk: { _ in })
+    console.isColourful = isColourful
+    try Renderer(format: .text, console: console).show(line)
+    let text = words.withLock { $0 }
+    #expect(text.contains("_abc\u{fffd}[7m\u{fffd}31m/a\u{fffd}b\u{fffd}c"), "\(text)")
+    #expect(text.contains("é\u{fffd} x (T"), "\(text)")
+    #expect(text.contains("\u{1b}[2m") == isColourful)
+    #expect(text.unicodeScalars.count { $0 == "\u{1b}" } == (isColourful ? 2 : 0))
   }
 }

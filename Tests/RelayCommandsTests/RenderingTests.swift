@@ -35,11 +35,6 @@ import Testing
     #expect(coloured.contains("\u{1b}[31m"))
   }
 
-  @Test func `a name cannot turn the rest of its line around`() {
-    #expect(HumanFormat.withoutDirections("zone _a/\u{202e}x, b") == "zone _a/\u{fffd}x, b")
-    #expect(HumanFormat.withoutDirections("é 👩‍👩‍👧 שלום") == "é 👩‍👩‍👧 שלום")
-  }
-
   /// A provider, or a server in its place, may answer with anything.
   @Test func `what a provider said cannot move the terminal's cursor`() {
     var report = Self.report()

@@ -184,6 +184,7 @@ import Testing
         route.sender.unknownAnswers = 3
         conduct.health.routes.append(route)
       }
+      conduct.health.recorder.lost = 5
     }
     let answer = try await rig.send(.get, "/metrics", control: true)
     #expect(answer.headers[.contentType]?.hasPrefix("text/plain; version=0.0.4") == true)
@@ -210,6 +211,7 @@ import Testing
     #expect(answer.text.contains("zonerelay_provider_connections\(label) 4\n"))
     #expect(answer.text.contains("zonerelay_pushes_unknown_answers_total\(label) 6\n"))
     #expect(answer.text.contains("\nzonerelay_open_files 0\n"))
+    #expect(answer.text.contains("\nzonerelay_trace_entries_lost_total 5\n"))
   }
 
   /// Monitoring shows the help of one metric alone.

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTrace
+import Synchronization
 import Testing
 
 @testable import RelayEngine
@@ -67,6 +68,17 @@ import Testing
     for count in [TraceFeed.tailsMax - 1, TraceFeed.tailsMax] { try await open(count) }
     await #expect(throws: TraceError.self) { try await open(TraceFeed.tailsMax + 1) }
     #expect(feed.tailCount == 0)
+  }
+
+  @Test func `the end of a tail is told once, also to one who asks later`() {
+    let tail = TraceTail()
+    let ends = Mutex(0)
+    tail.onEnd { ends.withLock { $0 += 1 } }
+    tail.end()
+    tail.end()
+    #expect(ends.withLock { $0 } == 1)
+    tail.onEnd { ends.withLock { $0 += 1 } }
+    #expect(ends.withLock { $0 } == 2)
   }
 
   @Test func `a feed without a recorder has no tails`() async {

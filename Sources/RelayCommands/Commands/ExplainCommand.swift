@@ -19,7 +19,7 @@ struct ExplainCommand: RelayCommand {
         zonerelay explain --device 6f1c1e9e-4f0c-4d5e-9a53-0f6f4d3f8a11
         zonerelay explain --device 6f1c1e9e-4f0c-4d5e-9a53-0f6f4d3f8a11 --zone _abc/Notes --last 3
         zonerelay explain --change /records/api-1 01JD8Z
-        zonerelay explain --change=/records/api-1 --change=-01JD8Z   (an id that begins with -)
+        zonerelay explain --change=/records/api-1 --change=-5   (an id that begins with a dash)
         zonerelay explain --zone _abc/Notes --record A1 --json | jq '.changes[].devices[].result'
 
       Exits 1 if no device has this id, or if no such change is remembered.

@@ -38,20 +38,6 @@ enum HumanFormat {
         }))
   }
 
-  /// A line in which names that turn text around, such as U+202E, show `�` instead: a user's or a
-  /// zone's name must not change how the rest of the line reads.
-  static func withoutDirections(_ line: String) -> String {
-    guard line.utf8.contains(where: { $0 >= 0x80 }) else { return line }
-    return String(
-      String.UnicodeScalarView(
-        line.unicodeScalars.map { scalar in
-          switch scalar.value {
-          case 0x61c, 0x200e, 0x200f, 0x202a...0x202e, 0x2066...0x2069: "\u{fffd}"
-          default: scalar
-          }
-        }))
-  }
-
   /// Replaces the middle of a name that is too long by `…`, because names differ mostly at their
   /// ends.
   static func cut(_ name: String, to width: Int) -> String {

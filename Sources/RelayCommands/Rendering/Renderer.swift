@@ -15,9 +15,8 @@ struct Renderer {
   func show(_ report: some Readable) throws {
     switch format {
     case .text:
-      for line in report.lines(Paint(isColourful: console.isColourful, columns: console.columns)) {
-        console.answer(line: HumanFormat.withoutDirections(line))
-      }
+      let paint = Paint(isColourful: console.isColourful, columns: console.columns)
+      for line in report.lines(paint) { console.answer(line: paint.visible(line)) }
     case .json: console.answer(line: try json(report, [.prettyPrinted]))
     case .jsonLine: console.answer(line: try json(report, []))
     }
