@@ -35,7 +35,7 @@ struct RingFile: ~Copyable {
 
   /// Opens the file, or makes it.
   init(_ path: String, bytes: Int) throws(Failure) {
-    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw Failure(operation: "open \(path)", code: errno) }
     // A file of an older umask or a copy may be open to others.
     _ = fchmod(descriptor, 0o600)

@@ -40,6 +40,8 @@ final class RingReader: Sendable {
     guard newest > 0 else { return }
     var isBegun = false
     var next: UInt64?
+    // The number that follows the last good frame of this life.
+    var reached: UInt64 = 0
     for sequence in oldest...newest {
       guard let block = RingBlock(sequence, in: descriptor, blocks: blocks) else {
         // In the middle, a block that cannot be read was torn or damaged.
@@ -52,9 +54,16 @@ final class RingReader: Sendable {
         let entries = entries(of: frame, in: block, sequence)
         if !follows(frame, entries, behind: next) || entries == nil, !body([Self.gap]) { return }
         next = frame.head.kind == .end ? nil : frame.next
+        if isOfThisLife(frame, sequence) { reached = frame.next }
         if let entries, !entries.isEmpty, !body(entries) { return }
       }
     }
+    // What this life wrote last may be damaged, too.
+    if reached < life.place { _ = body([Self.gap]) }
+  }
+
+  private func isOfThisLife(_ frame: RingBlock.Frame, _ sequence: UInt64) -> Bool {
+    (sequence, frame.payload.lowerBound) >= (life.sequence, life.offset)
   }
 
   /// Whether no frame is missing before this one.
@@ -77,8 +86,7 @@ final class RingReader: Sendable {
   ) -> [TraceEntry]? {
     var count = Int(frame.head.count)
     if count == 0 { return [] }
-    let isOfThisLife = (sequence, frame.payload.lowerBound) >= (life.sequence, life.offset)
-    if isOfThisLife, frame.head.kind == .entries {
+    if isOfThisLife(frame, sequence), frame.head.kind == .entries {
       guard frame.head.first < life.place else { return [] }
       let wanted = Int(min(UInt64(count), life.place - frame.head.first))
       if wanted < count { count = wanted }

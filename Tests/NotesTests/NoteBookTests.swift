@@ -29,27 +29,32 @@ import Testing
       startsOver: false, isLast: true)
   }
 
-  private func edit(_ name: String, _ text: String?) -> Edit {
-    Edit(zone: Self.zone, name: name, text: text, seenRevision: nil)
+  /// The user edits a note, and the record server answers with `note`.
+  private func edit(
+    _ name: String, _ text: String?, in book: NoteBook, answered note: Note
+  ) async throws {
+    try await book.edit(name, in: Self.zone, to: text)
+    let edit = try #require(await book.content.pending.last)
+    try await book.answered(edit, with: [note])
   }
 
   @Test func `a late answer to an edit does not overwrite a newer note`() async throws {
     let (book, _) = try book([Note(name: "a", revision: 3, text: "new")])
     try await book.apply(page(["a": "3"]))
-    try await book.answered(edit("a", "old"), with: [Note(name: "a", revision: 2, text: "old")])
+    try await edit("a", "old", in: book, answered: Note(name: "a", revision: 2, text: "old"))
     #expect(await book.texts(in: Self.zone) == ["a": "new"])
   }
 
   @Test func `a late answer to a page does not overwrite a newer note`() async throws {
     let (book, _) = try book([Note(name: "a", revision: 2, text: "old")])
-    try await book.answered(edit("a", "new"), with: [Note(name: "a", revision: 3, text: "new")])
+    try await edit("a", "new", in: book, answered: Note(name: "a", revision: 3, text: "new"))
     try await book.apply(page(["a": "2"]))
     #expect(await book.texts(in: Self.zone) == ["a": "new"])
   }
 
   @Test func `a late answer does not bring a deleted note back`() async throws {
     let (book, _) = try book([Note(name: "a", revision: 2, text: "old")])
-    try await book.answered(edit("a", nil), with: [Note(name: "a", revision: 3)])
+    try await edit("a", nil, in: book, answered: Note(name: "a", revision: 3))
     try await book.apply(page(["a": "2"]))
     #expect(await book.texts(in: Self.zone) == [:])
   }
@@ -71,6 +76,31 @@ import Testing
     try await book.apply(page([:], deleted: ["a"]))
     #expect(asked.names == [["a"], ["a"]])
     #expect(await book.texts(in: Self.zone) == [:])
+  }
+
+  /// Another user's note must not appear in the copy of the user who signs in.
+  @Test func `an answer that comes after the sign-out is dropped`() async throws {
+    let (book, _) = try book()
+    try await book.edit("a", in: Self.zone, to: "x")
+    let edit = try #require(await book.content.pending.first)
+    try await book.accountChanged(from: "_alice", to: "_bob")
+    try await book.answered(edit, with: [Note(name: "a", revision: 1, text: "x")])
+    try await book.answered(edit, with: [], isRefused: true)
+    #expect(await book.texts(in: Self.zone) == [:])
+    #expect(await book.content.refused == [])
+  }
+
+  /// The user who deletes a note and writes it anew has not seen what others wrote meanwhile.
+  @Test func `an edit on top of a pending edit has seen what the pending one has`() async throws {
+    let (book, _) = try book(
+      [Note(name: "a", revision: 1, text: "old")], [Note(name: "a", revision: 2, text: "theirs")])
+    try await book.apply(page(["a": "1"]))
+    try await book.edit("a", in: Self.zone, to: nil)
+    try await book.apply(page(["a": "2"]))
+    try await book.edit("a", in: Self.zone, to: "mine")
+    #expect(await book.content.pending.map(\.seenRevision) == [1, 1])
+    let theirs = Note(name: "a", revision: 2, text: "theirs")
+    #expect(await book.content.pending.map { $0.text(over: theirs) } == ["theirs", "theirs\nmine"])
   }
 
   @Test func `a refused edit stays in the file and the note is shown as it was`() async throws {

@@ -61,7 +61,7 @@ import ZoneRelayClient
     #expect(try await store.waitingEvents(atMost: 9).count == 2)
   }
 
-  /// The relay takes names of 1 to 255 bytes.
+  /// The relay takes names of 1 to 255 bytes without control characters.
   @Test func `an edit with a name that the relay would refuse is refused`() async throws {
     #expect(await isBadRequest(edit("x", seen: nil, name: "")))
     for length in [1, 254, 255] {
@@ -70,6 +70,7 @@ import ZoneRelayClient
     }
     #expect(await isBadRequest(edit("x", seen: nil, name: String(repeating: "n", count: 256))))
     #expect(await isBadRequest(edit("x", seen: nil, name: String(repeating: "é", count: 128))))
+    #expect(await isBadRequest(edit("x", seen: nil, name: "line\nbreak")))
     #expect(try await store.waitingEvents(atMost: 9).count == 3)
   }
 

@@ -191,6 +191,21 @@ import Testing
     #expect(second.allSatisfy { $0 == 0 })
   }
 
+  /// The newest entries decide what is known: without them a change would seem to wait.
+  @Test func `a damaged frame at the end of what was recorded is a gap`() async throws {
+    let folder = try Folder()
+    let recorder = Self.begin(folder)
+    for group in 0..<3 {
+      recorder.record((1...10).map { Sample.entry(UInt64(group * 10 + $0)) })
+      _ = try await recorder.all()
+    }
+    try Self.damage(folder, "r25")
+    let all = try await recorder.all()
+    #expect(Self.changes(all) == Array(1...20) && Self.gaps(all) == [nil])
+    #expect(all.last?.event == .lost(nil))
+    await recorder.close()
+  }
+
   /// A frame behind the damaged one was good. Once another frame has taken the damaged one's place,
   /// it must not come back.
   @Test func `what stood behind a damaged frame does not come back`() async throws {

@@ -11,7 +11,10 @@ extension ExplainReport: Readable {
 
   /// How far the recorder's memory reaches.
   private var memory: String {
-    guard let knownSince else { return "the flight recorder has no entries yet" }
+    guard let knownSince else {
+      return gaps > 0
+        ? "what the flight recorder held is missing" : "the flight recorder has no entries yet"
+    }
     let missing = gaps > 0 ? "; entries are missing in \(gaps) places" : ""
     return "the flight recorder's memory begins at \(HumanFormat.moment(knownSince))\(missing)"
   }

@@ -18,7 +18,6 @@ actor NoteBook: ChangeSink {
   }
 
   private(set) var content: Content
-  /// How many times the first page of a zone has come.
   private(set) var readsFromBeginning = 0
   private let file: StateFile, server: RecordServerClient
   private var editing: AsyncStream<Void>.Continuation?
@@ -37,7 +36,9 @@ actor NoteBook: ChangeSink {
 
   /// The user edits a note; nil deletes it.
   func edit(_ name: String, in zone: ZoneID, to text: String?) throws {
-    let seen = content.notes[zone]?[name]?.revision
+    // The user sees the last pending edit, which was made on top of what its user saw.
+    let before = content.pending.last { $0.zone == zone && $0.name == name }
+    let seen = before.map(\.seenRevision) ?? content.notes[zone]?[name]?.revision
     try change { $0.pending.append(Edit(zone: zone, name: name, text: text, seenRevision: seen)) }
     editing?.yield()
   }
@@ -53,6 +54,7 @@ actor NoteBook: ChangeSink {
   /// The record server has answered an edit. One that it refuses stays in the file for the user.
   func answered(_ edit: Edit, with answer: [Note], isRefused: Bool = false) throws {
     try change {
+      guard $0.pending.contains(where: { $0.id == edit.id }) else { return }  // signed out
       $0.keep(answer, in: edit.zone)
       $0.pending.remove(edit, after: answer.first)
       if isRefused { $0.refused.append(edit) }

@@ -83,8 +83,8 @@ actor Phone {
       do { try await work(&backoff) } catch {
         if Task.isCancelled { return }
         say("\(error)")
-        // After such an error the client itself waits.
-        if (error as? RelayError)?.isPassing == true { continue }
+        // The client itself waits for so long before it asks the relay again.
+        if (error as? RelayError)?.retryAfter != nil { continue }
         let wait = backoff.failed((error as? RecordServerClient.Failure)?.answer)
         // Only cancellation ends this sleep early.
         try? await Task.sleep(for: wait)

@@ -29,8 +29,11 @@ struct NoteStore: Sendable {
 
   /// Carries out an edit; one that comes again changes nothing. Returns the note as it is then.
   func save(_ edit: Edit, by user: String, on installation: UUID) async throws -> Note? {
-    guard [edit.name, edit.zone.name].allSatisfy({ 1...255 ~= $0.utf8.count }) else {
-      throw HTTPError(.badRequest, message: "the relay takes names of 1 to 255 bytes")
+    for name in [edit.name, edit.zone.name]
+    where !(1...255 ~= name.utf8.count)
+      || name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+    {
+      throw HTTPError(.badRequest, message: "a name has 1 to 255 bytes and no control character")
     }
     return try await database.write { db in
       try Self.require(user, mayUse: edit.zone, db)

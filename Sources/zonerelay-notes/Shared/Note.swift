@@ -4,7 +4,6 @@ import ZoneRelayClient
 /// A note as the record server keeps it. Each change gives it the next revision, also a deletion.
 struct Note: Codable, Hashable, Sendable {
   var name: String, revision: Int
-  /// nil: the note is deleted.
   var text: String?
   /// The tag by which the relay names this version; nil: the relay names no deleted notes.
   var tag: String? { text == nil ? nil : "\(revision)" }
@@ -20,8 +19,7 @@ enum Question {
 /// A change that a user has made on a phone. A phone may send it several times, with the same id.
 struct Edit: Codable, Hashable, Sendable {
   var zone: ZoneID, name: String, id = UUID()
-  /// nil deletes the note.
-  var text: String?
+  var text: String?  // nil deletes the note
   /// The revision that the user saw; nil: the user saw no note of this name.
   var seenRevision: Int?
 

@@ -24,7 +24,6 @@ extension Stage {
     }
   }
 
-  /// Obeys the user until the input ends.
   func readTerminal() async throws {
     let lines = AsyncStream<String> { lines in
       FileHandle.standardInput.readabilityHandler = {
@@ -38,7 +37,6 @@ extension Stage {
     }
   }
 
-  /// Writes what a phone shows, each time that it changes.
   func showPhones() async throws {
     var shown: [Int: String] = [:]
     while true {

@@ -31,7 +31,6 @@ import ZoneRelayClient
       at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     // What cannot be removed is left to the system, which cleans the temporary directory.
     defer { try? FileManager.default.removeItem(at: folder) }
-    // Two ports that no other running sample has.
     let port = 10_000 + Int(getpid()) % 10_000 * 2
     let relay = try RelayProcess(binary, in: folder, port: port)
     defer { relay.kill() }
