@@ -56,9 +56,9 @@ package struct Devices: Sendable {
   package func contains(_ index: Int) -> Bool { index < slots.count && slots[index] != nil }
 
   package subscript(index: Int) -> Slot {
-    _read {
-      precondition(slots[index] != nil, "a device's slot is empty")
-      yield slots[index]!
+    get {
+      guard let slot = slots[index] else { preconditionFailure("a device's slot is empty") }
+      return slot
     }
     _modify {
       precondition(slots[index] != nil, "a device's slot is empty")
