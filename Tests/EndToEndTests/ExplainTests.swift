@@ -4,88 +4,9 @@ import Testing
 
 /// "Why was my phone not woken?", asked of the real binary.
 @Suite(.serialized) struct ExplainTests {
-  /// A daemon with one phone, and a producer.
-  private struct Scene {
-    let workplace: Workplace
-    let standin: Standin
-    var daemon: RunningDaemon
-    var phone: Phone
-    var producer: Producer
-
-    /// - Parameters:
-    ///   - extra: further lines of the configuration.
-    ///   - options: those of the stand-in.
-    static func start(extra: String = "", options: [String] = []) async throws -> Scene {
-      let workplace = try Workplace()
-      let standin = try await Standin.start(in: workplace, options)
-      try workplace.configure(window: "50ms", extra: "trace: { size: 1MiB }\n\(extra)")
-      let daemon = try await RunningDaemon.start(in: workplace)
-      let token = String(repeating: "ab", count: 32)
-      let phone = Phone(daemon.web, user: "_abc", in: workplace, pushToken: token)
-      try await phone.register()
-      return Scene(
-        workplace: workplace, standin: standin, daemon: daemon, phone: phone,
-        producer: Producer(daemon.web, key: workplace.producerKey))
-    }
-
-    /// Reports a change of the record and returns the event's id.
-    mutating func change(
-      _ record: String, zone: String = "Zone", by client: String? = nil
-    ) async throws -> String {
-      let event = producer.event(
-        "created", record: record, zone: zone, user: "_abc", client: client)
-      let answer = try await producer.post([event])
-      #expect(answer.status == 202, "\(answer.json)")
-      return "event-\(producer.count)"
-    }
-
-    func run(_ arguments: [String]) async throws -> Program.Ended {
-      try await Program.run(arguments + ["--control", workplace.controlSocket], in: workplace)
-    }
-
-    /// The answer of `explain --json`, and its exit status.
-    func explain(_ arguments: [String]) async throws -> (report: ExplainReport?, status: Int32) {
-      let ended = try await run(["explain", "--json"] + arguments)
-      guard !ended.output.isEmpty else { return (nil, ended.status) }
-      let report = try JSONDecoder().decode(
-        ExplainReport.self, from: Data(ended.output.utf8))
-      return (report, ended.status)
-    }
-
-    /// What became of the change with this id for the phone.
-    func result(of id: String) async throws -> ExplainReport.Result? {
-      try await explain(["--change", "/records/api-1", id, "--device", phone.client])
-        .report?.changes.last?.devices.first?.result
-    }
-
-    /// Waits until the change with this id has this reason, and returns the reason.
-    func waits(_ id: String, for code: String) async throws -> ExplainReport.Reason? {
-      var last: ExplainReport.Result?
-      await #expect(throws: Never.self) {
-        try await Pause.until {
-          last = try await result(of: id)
-          return last?.reason?.code == code
-        }
-      }
-      #expect(last?.reason?.code == code, "\(String(describing: last))")
-      return last?.reason
-    }
-
-    func hasPush(_ count: Int = 1) async throws -> Bool {
-      try await Pause.until {
-        try standin.pushes(to: phone.pushToken).count { $0["status"].int == 200 } >= count
-      }
-    }
-
-    func end() async {
-      #expect(await daemon.stop().status == 0)
-      workplace.remove()
-    }
-  }
-
   @Test func `a delivered push is explained, from the change to the acknowledgement`() async throws
   {
-    var scene = try await Scene.start()
+    var scene = try await ExplainScene.start()
     defer { scene.workplace.remove() }
     try await scene.phone.subscribe(toZone: "Zone")
     let id = try await scene.change("R1")
@@ -118,7 +39,7 @@ import Testing
   }
 
   @Test func `a device that made the change is told so`() async throws {
-    var scene = try await Scene.start()
+    var scene = try await ExplainScene.start()
     defer { scene.workplace.remove() }
     try await scene.phone.subscribe(toZone: "Zone")
     let id = try await scene.change("R1", by: scene.phone.client)
@@ -127,7 +48,7 @@ import Testing
   }
 
   @Test func `a missing subscription and a filter that excludes are told apart`() async throws {
-    var scene = try await Scene.start()
+    var scene = try await ExplainScene.start()
     defer { scene.workplace.remove() }
     let none = try await scene.change("R1")
     _ = try await scene.waits(none, for: "no_subscription")
@@ -156,7 +77,7 @@ import Testing
 
   @Test func `a spent budget, and an unregistered device, are named with their times`() async throws
   {
-    var scene = try await Scene.start(
+    var scene = try await ExplainScene.start(
       extra: "budget: { background: { max: 1, per: 1h } }")
     defer { scene.workplace.remove() }
     try await scene.phone.subscribe(toZone: "Zone")
@@ -178,7 +99,7 @@ import Testing
   }
 
   @Test func `a route that the provider refuses is named`() async throws {
-    var scene = try await Scene.start(options: ["--key-id", "ANOTHERKEY"])
+    var scene = try await ExplainScene.start(options: ["--key-id", "ANOTHERKEY"])
     defer { scene.workplace.remove() }
     try await scene.phone.subscribe(toZone: "Zone")
     let id = try await scene.change("R1")
@@ -188,7 +109,7 @@ import Testing
   }
 
   @Test func `an unknown device exits 1 with a hint, and wrong questions exit 64`() async throws {
-    let scene = try await Scene.start()
+    let scene = try await ExplainScene.start()
     defer { scene.workplace.remove() }
     for id in [UUID().uuidString.lowercased(), "phone"] {
       let ended = try await scene.run(["explain", "--device", id])
@@ -205,7 +126,7 @@ import Testing
 
   /// What was written is kept by a kill, and the gap is told.
   @Test func `a killed daemon still knows what it did`() async throws {
-    var scene = try await Scene.start()
+    var scene = try await ExplainScene.start()
     defer { scene.workplace.remove() }
     try await scene.phone.subscribe(toZone: "Zone")
     let id = try await scene.change("R1")
@@ -227,7 +148,7 @@ import Testing
 
   /// A recorder of the least size holds some thousands of changes.
   @Test func `what the ring has written over is no longer known`() async throws {
-    var scene = try await Scene.start()
+    var scene = try await ExplainScene.start()
     defer { scene.workplace.remove() }
     try await scene.phone.subscribe(toZone: "Zone")
     let first = try await scene.change("R1")
@@ -249,7 +170,7 @@ import Testing
   }
 
   @Test func `a tail shows a change live, filtered, and ends in good order`() async throws {
-    var scene = try await Scene.start()
+    var scene = try await ExplainScene.start()
     defer { scene.workplace.remove() }
     try await scene.phone.subscribe(toZone: "Zone")
     let arguments = ["tail", "--json", "--control", scene.workplace.controlSocket]
@@ -283,7 +204,7 @@ import Testing
   }
 
   @Test func `a tail ends when its output is closed`() async throws {
-    let scene = try await Scene.start()
+    let scene = try await ExplainScene.start()
     defer { scene.workplace.remove() }
     let shell = try Program(
       [
@@ -297,7 +218,7 @@ import Testing
   }
 
   @Test func `without a recorder nothing is explained, and no file is left`() async throws {
-    var scene = try await Scene.start()
+    var scene = try await ExplainScene.start()
     defer { scene.workplace.remove() }
     let file = scene.workplace.file("store/trace.ring").path
     #expect(FileManager.default.fileExists(atPath: file))
