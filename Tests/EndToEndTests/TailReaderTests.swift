@@ -4,7 +4,8 @@ import Testing
 
 /// Operators who follow the entries of the real binary and do not read them.
 @Suite struct TailReaderTests {
-  /// Posts this many events, each of another zone. An event makes one entry, as nobody subscribes.
+  /// Posts this many events, each of another zone. Without a subscription each event makes one
+  /// entry.
   private static func post(_ rounds: Int, _ producer: inout Producer) async throws {
     for _ in 0..<rounds {
       let events = (0..<1_000).map {

@@ -9,18 +9,6 @@ import Testing
 
 /// The recorder's file: its size, its rounds, and what damage leaves of it.
 @Suite struct FileRecorderTests {
-  private static func begin(
-    _ folder: Folder, bytes: Int = 1 << 20, clock: HandClock = HandClock()
-  ) -> FileRecorder {
-    let recorder = FileRecorder(
-      directory: folder.path, bytes: bytes, clock: clock, logger: Logger(label: "trace"),
-      retryAfter: retryAfter)
-    recorder.begin(life: folder.nextLife())
-    return recorder
-  }
-
-  private static let retryAfter = Span(milliseconds: 20)
-
   private static func changes(_ entries: [TraceEntry]) -> [UInt64] {
     entries.compactMap {
       if case .change(let change) = $0.event { change.notification.low } else { nil }
@@ -30,7 +18,7 @@ import Testing
   @Test func `the file has its size from the start, and belongs to the daemon alone`() async throws
   {
     let folder = try Folder()
-    let recorder = Self.begin(folder)
+    let recorder = FileRecorder.begin(folder)
     recorder.record([Sample.entry(1)])
     _ = try await recorder.all()
     let attributes = try FileManager.default.attributesOfItem(atPath: folder.file)
@@ -45,7 +33,7 @@ import Testing
   /// A megabyte holds some ten thousand entries.
   @Test func `the newest entries are kept, and the oldest give way without a gap`() async throws {
     let folder = try Folder()
-    let recorder = Self.begin(folder)
+    let recorder = FileRecorder.begin(folder)
     for group in 0..<100 {
       recorder.record((0..<1_000).map { Sample.entry(UInt64(group * 1_000 + $0)) })
       // A read writes what waits, so that nothing is dropped.
@@ -61,11 +49,11 @@ import Testing
 
   @Test func `a process that was killed leaves what it had written`() async throws {
     let folder = try Folder()
-    let first = Self.begin(folder)
+    let first = FileRecorder.begin(folder)
     first.record((1...100).map { Sample.entry($0) })
     _ = try await first.all()
     // The first recorder is never closed, as after a kill.
-    let second = Self.begin(folder)
+    let second = FileRecorder.begin(folder)
     second.record([Sample.entry(101)])
     let all = try await second.all()
     #expect(Self.changes(all) == Array(1...101))
@@ -75,7 +63,7 @@ import Testing
 
   @Test func `a torn frame is left out, and what came before it is kept`() async throws {
     let folder = try Folder()
-    let first = Self.begin(folder)
+    let first = FileRecorder.begin(folder)
     first.record((1...10).map { Sample.entry($0) })
     _ = try await first.all()
     first.record((11...20).map { Sample.entry($0) })
@@ -86,7 +74,7 @@ import Testing
     let place = try #require(bytes.range(of: Data("r15".utf8)))
     bytes[place.lowerBound + 1] = UInt8(ascii: "x")
     try bytes.write(to: URL(fileURLWithPath: folder.file))
-    let second = Self.begin(folder)
+    let second = FileRecorder.begin(folder)
     let all = try await second.all()
     #expect(Self.changes(all) == Array(1...10))
     #expect(all.last?.event == .began && all.dropLast().last?.event == .lost(nil))
@@ -96,7 +84,7 @@ import Testing
   /// A number near the end of the range would overflow with the next block.
   @Test func `a block with an impossible number is no block`() async throws {
     let folder = try Folder()
-    let first = Self.begin(folder)
+    let first = FileRecorder.begin(folder)
     first.record([Sample.entry(1)])
     await first.close()
     var bytes = try Data(contentsOf: URL(fileURLWithPath: folder.file))
@@ -104,7 +92,7 @@ import Testing
     bytes.replaceSubrange(
       place..<place + RingLayout.blockHeadBytes, with: RingLayout.blockHead(.max))
     try bytes.write(to: URL(fileURLWithPath: folder.file))
-    let second = Self.begin(folder)
+    let second = FileRecorder.begin(folder)
     second.record([Sample.entry(2)])
     #expect(Self.changes(try await second.all()) == [1, 2])
     await second.close()
@@ -113,14 +101,14 @@ import Testing
   @Test func `a file of another size or a damaged one begins anew`() async throws {
     for damage in ["size", "head", "short"] {
       let folder = try Folder()
-      let first = Self.begin(folder)
+      let first = FileRecorder.begin(folder)
       first.record([Sample.entry(1)])
       await first.close()
       var bytes = try Data(contentsOf: URL(fileURLWithPath: folder.file))
       if damage == "head" { bytes[3] ^= 1 }
       if damage == "short" { bytes.removeLast(70_000) }
       try bytes.write(to: URL(fileURLWithPath: folder.file))
-      let second = Self.begin(folder, bytes: damage == "size" ? 2 << 20 : 1 << 20)
+      let second = FileRecorder.begin(folder, bytes: damage == "size" ? 2 << 20 : 1 << 20)
       second.record([Sample.entry(2)])
       #expect(Self.changes(try await second.all()) == [2], "\(damage)")
       #expect(second.health.trouble == nil)
@@ -132,7 +120,7 @@ import Testing
     for blocks in [1, 2, 15] {
       let folder = try Folder()
       let bytes = RingLayout.offset(ofBlock: blocks)
-      let recorder = Self.begin(folder, bytes: bytes)
+      let recorder = FileRecorder.begin(folder, bytes: bytes)
       for number in 1...2_000 { recorder.record([Sample.entry(UInt64(number))]) }
       let numbers = Self.changes(try await recorder.all())
       #expect(numbers.last == 2_000 && numbers.count > 100)
@@ -147,13 +135,13 @@ import Testing
     let clock = HandClock()
     try FileManager.default.createDirectory(
       atPath: folder.file, withIntermediateDirectories: false)
-    let recorder = Self.begin(folder, clock: clock)
+    let recorder = FileRecorder.begin(folder, clock: clock)
     recorder.record([Sample.entry(1)])
     await #expect(throws: TraceError.self) { try await recorder.all() }
     #expect(recorder.health.trouble?.contains("the trace is not being written") == true)
     #expect(recorder.health.lost == 1)
     try FileManager.default.removeItem(atPath: folder.file)
-    clock.advance(Self.retryAfter)
+    clock.advance(FileRecorder.testRetryAfter)
     recorder.record([Sample.entry(2)])
     let all = try await recorder.all()
     #expect(Self.changes(all) == [2] && recorder.health.trouble == nil)
@@ -167,7 +155,7 @@ import Testing
   {
     for extra in [-1, 0, 1] {
       let folder = try Folder()
-      let recorder = Self.begin(folder)
+      let recorder = FileRecorder.begin(folder)
       _ = try await recorder.all()
       let most = FileRecorder.waitingMax + extra
       recorder.record((0..<UInt64(most)).map { Sample.entry($0) })
@@ -188,7 +176,7 @@ import Testing
     let most = FileRecorder.readersMax
     for count in [most - 1, most, most + 1] {
       let folder = try Folder()
-      let recorder = Self.begin(folder)
+      let recorder = FileRecorder.begin(folder)
       recorder.record((0..<5_000).map { Sample.entry($0) })
       let gate = DispatchSemaphore(value: 0)
       try await withThrowingTaskGroup(of: Void.self) { group in

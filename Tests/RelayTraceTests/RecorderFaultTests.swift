@@ -9,18 +9,6 @@ import Testing
 /// What the recorder does when its file is gone, damaged or closed to it, and when entries find no
 /// room: nothing that is missing is hidden, in this life and in the next one.
 @Suite struct RecorderFaultTests {
-  private static let retryAfter = Span(milliseconds: 20)
-
-  private static func begin(
-    _ folder: Folder, bytes: Int = 1 << 20, clock: HandClock = HandClock()
-  ) -> FileRecorder {
-    let recorder = FileRecorder(
-      directory: folder.path, bytes: bytes, clock: clock, logger: Logger(label: "trace"),
-      retryAfter: retryAfter)
-    recorder.begin(life: folder.nextLife())
-    return recorder
-  }
-
   private static func changes(_ entries: [TraceEntry]) -> [UInt64] {
     entries.compactMap {
       if case .change(let change) = $0.event { change.notification.low } else { nil }
@@ -40,7 +28,7 @@ import Testing
     async throws
   {
     let folder = try Folder()
-    let recorder = Self.begin(folder)
+    let recorder = FileRecorder.begin(folder)
     recorder.record([Sample.entry(1)])
     _ = try await recorder.all()
     let file = URL(fileURLWithPath: folder.file)
@@ -55,16 +43,16 @@ import Testing
     #expect(Self.changes(all) == [2] && Self.gaps(all) == [nil])
     #expect(recorder.health.trouble == nil)
     await recorder.close()
-    let next = Self.begin(folder)
+    let next = FileRecorder.begin(folder)
     let later = try await next.all()
     #expect(Self.changes(later) == [2] && Self.gaps(later) == [nil])
     await next.close()
   }
 
-  /// An operator who asks only looks, and gets an answer.
+  /// A question also opens the removed file anew, so the operator gets an answer.
   @Test func `a reader, too, notices that the file was removed`() async throws {
     let folder = try Folder()
-    let recorder = Self.begin(folder)
+    let recorder = FileRecorder.begin(folder)
     recorder.record([Sample.entry(1)])
     _ = try await recorder.all()
     try FileManager.default.removeItem(atPath: folder.file)
@@ -79,10 +67,10 @@ import Testing
     let clock = HandClock()
     try FileManager.default.createDirectory(
       atPath: folder.file, withIntermediateDirectories: false)
-    let recorder = Self.begin(folder, clock: clock)
+    let recorder = FileRecorder.begin(folder, clock: clock)
     while recorder.health.trouble == nil { await Task.yield() }
     try FileManager.default.removeItem(atPath: folder.file)
-    clock.advance(Self.retryAfter)
+    clock.advance(FileRecorder.testRetryAfter)
     while recorder.health.trouble != nil { await Task.yield() }
     #expect(FileManager.default.fileExists(atPath: folder.file))
     await recorder.close()
@@ -94,7 +82,7 @@ import Testing
 
   @Test func `a reader finds a drop before the next entry comes`() async throws {
     let folder = try Folder()
-    let recorder = Self.begin(folder)
+    let recorder = FileRecorder.begin(folder)
     recorder.record(Self.many)
     recorder.record(Self.many)
     let all = try await recorder.all(through: recorder.place)
@@ -108,11 +96,11 @@ import Testing
 
   @Test func `a drop before the stop is known in the next life`() async throws {
     let folder = try Folder()
-    let first = Self.begin(folder)
+    let first = FileRecorder.begin(folder)
     first.record([Sample.entry(1)])
     first.record(Self.many)
     await first.close()
-    let second = Self.begin(folder)
+    let second = FileRecorder.begin(folder)
     let all = try await second.all()
     #expect(Self.changes(all) == [1] && Self.gaps(all) == [Self.many.count])
     await second.close()
@@ -123,11 +111,11 @@ import Testing
     let clock = HandClock()
     try FileManager.default.createDirectory(
       atPath: folder.file, withIntermediateDirectories: false)
-    let recorder = Self.begin(folder, clock: clock)
+    let recorder = FileRecorder.begin(folder, clock: clock)
     recorder.record([Sample.entry(1), Sample.entry(2)])
     await #expect(throws: TraceError.self) { try await recorder.all() }
     try FileManager.default.removeItem(atPath: folder.file)
-    clock.advance(Self.retryAfter)
+    clock.advance(FileRecorder.testRetryAfter)
     #expect(Self.gaps(try await recorder.all()) == [2])
     await recorder.close()
   }
@@ -156,7 +144,7 @@ import Testing
     #expect(bytes(most) <= RingWriter.payloadMax && bytes(most + 1) > RingWriter.payloadMax)
     for extra in [-1, 0, 1] {
       let folder = try Folder()
-      let recorder = Self.begin(folder)
+      let recorder = FileRecorder.begin(folder)
       let before = (1...100).map { Sample.entry($0) }
       let after = (101...200).map { Sample.entry($0) }
       recorder.record(before + [match(most + extra)] + after)
@@ -176,12 +164,12 @@ import Testing
     let folder = try Folder()
     var killed: [FileRecorder] = []
     for number in 1...40 {
-      let recorder = Self.begin(folder)
+      let recorder = FileRecorder.begin(folder)
       recorder.record([Sample.entry(UInt64(number))])
       _ = try await recorder.all()
       if isClosed { await recorder.close() } else { killed.append(recorder) }
     }
-    let last = Self.begin(folder)
+    let last = FileRecorder.begin(folder)
     let all = try await last.all()
     #expect(Self.changes(all) == Array(1...40))
     #expect(Self.gaps(all).count == killed.count)
@@ -194,7 +182,7 @@ import Testing
   /// The newest entries decide what is known: without them a change would seem to wait.
   @Test func `a damaged frame at the end of what was recorded is a gap`() async throws {
     let folder = try Folder()
-    let recorder = Self.begin(folder)
+    let recorder = FileRecorder.begin(folder)
     for group in 0..<3 {
       recorder.record((1...10).map { Sample.entry(UInt64(group * 10 + $0)) })
       _ = try await recorder.all()
@@ -210,7 +198,7 @@ import Testing
   /// it must not come back.
   @Test func `what stood behind a damaged frame does not come back`() async throws {
     let folder = try Folder()
-    let first = Self.begin(folder)
+    let first = FileRecorder.begin(folder)
     for group in 0..<3 {
       first.record((1...10).map { Sample.entry(UInt64(group * 10 + $0)) })
       _ = try await first.all()
@@ -218,7 +206,7 @@ import Testing
     await first.close()
     try Self.damage(folder, "r15")
     for life in 1...2 {
-      let next = Self.begin(folder)
+      let next = FileRecorder.begin(folder)
       next.record((1...10).map { Sample.entry(UInt64(life * 100 + $0)) })
       let all = try await next.all()
       let own = (1...life).flatMap { life in (1...10).map { UInt64(life * 100 + $0) } }
@@ -229,11 +217,11 @@ import Testing
 
   @Test func `a damaged frame in the middle of the history is a gap`() async throws {
     let folder = try Folder()
-    let first = Self.begin(folder)
+    let first = FileRecorder.begin(folder)
     first.record((1...3_000).map { Sample.entry($0) })
     await first.close()
     try Self.damage(folder, "r150")
-    let second = Self.begin(folder)
+    let second = FileRecorder.begin(folder)
     let all = try await second.all()
     let numbers = Self.changes(all)
     #expect(!numbers.contains(150) && numbers.last == 3_000 && numbers.count > 1_000)

@@ -177,3 +177,19 @@ final class Folder: Sendable {
     }
   }
 }
+
+extension FileRecorder {
+  /// How long the recorders of these tests wait before they try a file again.
+  static let testRetryAfter = Span(milliseconds: 20)
+
+  /// A recorder whose next life has begun.
+  static func begin(
+    _ folder: Folder, bytes: Int = 1 << 20, clock: HandClock = HandClock()
+  ) -> FileRecorder {
+    let recorder = FileRecorder(
+      directory: folder.path, bytes: bytes, clock: clock, logger: Logger(label: "trace"),
+      retryAfter: testRetryAfter)
+    recorder.begin(life: folder.nextLife())
+    return recorder
+  }
+}

@@ -70,7 +70,7 @@ import Testing
     #expect(feed.tailCount == 0)
   }
 
-  @Test func `the end of a tail is told once, also to one who asks later`() {
+  @Test func `a tail calls each end handler once, also one that is set after the end`() {
     let tail = TraceTail()
     let ends = Mutex(0)
     tail.onEnd { ends.withLock { $0 += 1 } }

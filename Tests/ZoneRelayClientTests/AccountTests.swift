@@ -168,11 +168,7 @@ import ZoneRelayTesting
 
   @Test func `the status names the time until which the client waits`() async throws {
     let clock = HeldClock()
-    let relay = InMemoryRelay()
-    let account = Account(relay)
-    let client = try ZoneRelayClient(
-      relay.address, state: MemoryStore(), sink: InMemoryCopy(), transport: relay, clock: clock,
-      credentials: { try await account.token($0) })
+    let (client, relay) = try Rig.client(clock: clock)
     await relay.fail(.status(503, retryAfter: 10))
     await #expect(throws: RelayError.self) { try await client.fetchAllChanges() }
     let waiting = Task { try await client.fetchAllChanges() }
@@ -218,11 +214,7 @@ import ZoneRelayTesting
   /// The relay has asked for a long wait, and another call is in it.
   @Test func `signing out does not wait for calls that wait for the relay`() async throws {
     let clock = HeldClock()
-    let relay = InMemoryRelay()
-    let account = Account(relay)
-    let client = try ZoneRelayClient(
-      relay.address, state: MemoryStore(), sink: InMemoryCopy(), transport: relay, clock: clock,
-      credentials: { try await account.token($0) })
+    let (client, relay) = try Rig.client(clock: clock)
     try await client.fetchAllChanges()
     await relay.fail(.status(503, retryAfter: 3_600))
     await #expect(throws: RelayError.self) { try await client.fetchAllChanges() }

@@ -146,11 +146,7 @@ import ZoneRelayTesting
 
   @Test func `a refresh shortens the wait of an earlier call`() async throws {
     let clock = SteppedClock()
-    let relay = InMemoryRelay()
-    let account = Account(relay)
-    let client = try ZoneRelayClient(
-      relay.address, state: MemoryStore(), sink: InMemoryCopy(), transport: relay, clock: clock,
-      credentials: { try await account.token($0) })
+    let (client, relay) = try Rig.client(clock: clock)
     await relay.fail(.unreachable)
     await #expect(throws: RelayError.self) { try await client.fetchAllChanges() }
     let waiting = Task { try await client.fetchAllChanges() }
@@ -162,11 +158,7 @@ import ZoneRelayTesting
 
   @Test func `a wait ends when its last caller leaves`() async throws {
     let clock = StandingClock()
-    let relay = InMemoryRelay()
-    let account = Account(relay)
-    let client = try ZoneRelayClient(
-      relay.address, state: MemoryStore(), sink: InMemoryCopy(), transport: relay, clock: clock,
-      credentials: { try await account.token($0) })
+    let (client, relay) = try Rig.client(clock: clock)
     await relay.fail(.unreachable)
     await #expect(throws: RelayError.self) { try await client.fetchAllChanges() }
     let waiting = Task { try await client.fetchAllChanges() }

@@ -42,7 +42,7 @@ public struct ZoneID: Hashable, Sendable, Codable, Comparable {
     return isOfCurrentUser ? ZoneID(name: name, owner: user) : self
   }
 
-  /// The relay's name for the user who asks.
+  /// The owner that stands for the signed-in user in requests.
   static let currentUser = "__defaultOwner__"
 }
 

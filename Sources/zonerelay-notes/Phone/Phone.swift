@@ -86,8 +86,7 @@ actor Phone {
         // The client itself waits for so long before it asks the relay again.
         if (error as? RelayError)?.retryAfter != nil { continue }
         let wait = backoff.failed((error as? RecordServerClient.Failure)?.answer)
-        // Only cancellation ends this sleep early.
-        try? await Task.sleep(for: wait)
+        try? await Task.sleep(for: wait)  // only cancellation ends it early
       }
     }
   }

@@ -4,7 +4,7 @@ import Hummingbird
 import ZoneRelayClient
 
 /// Notes, shares and the outbox, in one SQLite file. A change and its row in the outbox are written
-/// in one transaction: the relay hears of each change that is stored, and of no other.
+/// in one transaction, so the poster sends each stored change to the relay, and no other change.
 struct NoteStore: Sendable {
   struct WaitingEvent: FetchableRecord, Decodable { var number: Int64, json: String }
   private let database: DatabaseQueue

@@ -20,8 +20,10 @@ struct RecordServer: Sendable {
     // Without this header Linux's URLSession may repeat a request without its body, and wait 30 s.
     return CallbackResponder { request, context in
       // A fault of the server, such as a full disk, is answered too: the phone tries again.
-      let answer = try? await routes.respond(to: request, context: context)
-      var response = answer ?? Response(status: .internalServerError)
+      var response = Response(status: .internalServerError)
+      do { response = try await routes.respond(to: request, context: context) } catch {
+        Stage.write("    (record server: \(error))\n")
+      }
       response.headers[.connection] = "close"
       return response
     }

@@ -1,7 +1,7 @@
 import Foundation
 import ZoneRelayClient
 
-/// A change as the relay hears of it, without the note's text. The relay takes an `id` only once.
+/// The event that tells the relay of a change, without the note's text. A repeated `id` is ignored.
 struct RelayEvent: Encodable {
   struct Record: Encodable { var recordName: String, recordType = "Note", recordChangeTag: String }
   struct Author: Encodable { var userRecordName: String, clientId: UUID? = nil }

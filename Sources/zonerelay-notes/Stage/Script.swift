@@ -9,7 +9,7 @@ struct Script {
       "o", "2 Shopping: milk and bread", "Shopping: milk and eggs", "o",
       // The relay is killed, and two users write before it starts again.
       "k", "Books: one", "3 Party: Saturday at 9", "k",
-      // All change tokens expire, so each phone that is told of a change reads all notes again.
+      // All change tokens expire. The next change makes each phone read all notes again.
       "x", "Books:", "3 Party: Sunday at 9",
     ] {
       Stage.write("> \(line)\n")

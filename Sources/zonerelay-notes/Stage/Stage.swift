@@ -29,8 +29,7 @@ import ZoneRelayClient
       .appendingPathComponent("zonerelay-notes-\(UUID().uuidString.prefix(8))")
     try FileManager.default.createDirectory(
       at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    // What cannot be removed is left to the system, which cleans the temporary directory.
-    defer { try? FileManager.default.removeItem(at: folder) }
+    defer { try? FileManager.default.removeItem(at: folder) }  // else the system cleans it
     let port = 10_000 + Int(getpid()) % 10_000 * 2
     let relay = try RelayProcess(binary, in: folder, port: port)
     defer { relay.kill() }

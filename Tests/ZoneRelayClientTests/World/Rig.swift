@@ -39,6 +39,18 @@ struct Rig {
       credentials: { try await account.token($0) })
   }
 
+  /// A client of `_alice` with a clock of its own, and its relay.
+  static func client(
+    clock: any ClientClock
+  ) throws -> (client: ZoneRelayClient, relay: InMemoryRelay) {
+    let relay = InMemoryRelay()
+    let account = Account(relay)
+    let client = try ZoneRelayClient(
+      relay.address, state: MemoryStore(), sink: InMemoryCopy(), transport: relay, clock: clock,
+      credentials: { try await account.token($0) })
+    return (client, relay)
+  }
+
   /// How many requests went to this endpoint, such as `changes/zone`.
   func requests(to path: String) async -> Int {
     await relay.requests.filter { $0.url.path.hasSuffix(path) }.count
