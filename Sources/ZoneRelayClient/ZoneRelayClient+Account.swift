@@ -31,6 +31,7 @@ extension ZoneRelayClient {
     try save()
     try await sink.accountChanged(from: state.user, to: user)
     state.change(to: user)
+    subscriptionWaits = SubscriptionWaits()
     try save()
   }
 

@@ -24,6 +24,10 @@ extension ZoneRelayClient {
   /// Saves subscriptions, so that changes wake this user's devices. To save a subscription again
   /// changes nothing; one with the id of an earlier one replaces it.
   ///
+  /// If the user has all that the relay allows, the relay names a time before which a subscription
+  /// must not be sent again. Until then the same subscription gets the same error without a
+  /// request, unless subscriptions are removed with ``remove(_:in:)``.
+  ///
   /// - Returns: a result for each subscription, in the same order.
   /// - Throws: ``RelayError`` if a whole request failed. Requests before it have been carried out:
   ///   call again with all subscriptions.
@@ -45,8 +49,13 @@ extension ZoneRelayClient {
 
   private func modify(_ changes: [SubscriptionChange]) async throws -> [SubscriptionResult] {
     var results: [Int: SubscriptionResult] = [:]
+    for (place, change) in changes.enumerated() {
+      results[place] = subscriptionWaits.result(of: change, at: clock.now)
+    }
     for database in Subscription.Database.allCases {
-      var places = changes.indices.filter { changes[$0].database == database }[...]
+      var places = changes.indices.filter {
+        changes[$0].database == database && results[$0] == nil
+      }[...]
       while !places.isEmpty {
         let batch = places.prefix(Self.operationsPerRequest)
         places = places.dropFirst(batch.count)
@@ -58,7 +67,10 @@ extension ZoneRelayClient {
           throw fail(
             .badAnswer, "subscriptions/modify: the answer is not about the subscriptions asked for")
         }
-        for (place, result) in zip(batch, answered) { results[place] = result }
+        for (place, result) in zip(batch, answered) {
+          results[place] = result
+          subscriptionWaits.take(result, of: changes[place], at: clock.now)
+        }
       }
     }
     return changes.indices.compactMap { results[$0] }

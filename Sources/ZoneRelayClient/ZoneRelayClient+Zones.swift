@@ -29,7 +29,9 @@ extension ZoneRelayClient {
         switch try await take(item, of: zone, &readings[zone, default: ZoneReading()], &report) {
         case .more: unfinished.append(zone)
         case .end: break
-        case .failed(let error) where error.isPassing: busy = error
+        case .failed(let error) where error.isPassing:
+          // Never sooner than the relay asks for any of the zones.
+          if (error.retryAfter ?? .zero) >= (busy?.retryAfter ?? .zero) { busy = error }
         case .failed(let error):
           state.refuse(zone)
           report.failures[zone] = error
@@ -37,7 +39,7 @@ extension ZoneRelayClient {
       }
       try saveProgress()
       // The pages of the other zones are applied.
-      if let busy { throw fail(busy.code, busy.message) }
+      if let busy { throw fail(busy.code, busy.message, retryAfter: busy.retryAfter) }
     }
   }
 
@@ -66,7 +68,6 @@ extension ZoneRelayClient {
   ) async throws -> ZoneStep {
     let held = state.token(of: zone)
     switch item.serverErrorCode {
-    case nil: break
     case _ where item.isExpired && held != nil:
       reading.expiries += 1
       guard reading.expiries <= Self.expiriesMax else { throw noAdvance("zone \(zone.name)") }
@@ -76,10 +77,7 @@ extension ZoneRelayClient {
     case ErrorAnswer.zoneNotFound:
       try await lose(zone, .unseen, &report)
       return .end
-    case let code?:
-      return .failed(
-        RelayError(
-          ErrorAnswer.meaning(of: code), "zone \(zone.name): \(code): \(item.reason ?? "")"))
+    default: if let error = item.error(of: zone) { return .failed(error) }
     }
     guard let token = item.syncToken else {
       throw fail(.badAnswer, "changes/zone: zone \(zone.name) has no syncToken")

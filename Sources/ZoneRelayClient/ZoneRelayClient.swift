@@ -30,10 +30,8 @@ public actor ZoneRelayClient {
   let clock: any ClientClock
 
   var state: ClientState
-  /// The state as it was stored last.
-  var saved: ClientState
-  /// The time before which progress is not stored.
-  private var nextProgress = Duration.zero
+  /// The state as it was stored last, and the time before which progress is not stored.
+  private var saved: (state: ClientState, nextProgress: Duration)
   var token: UserToken?
   /// The token that the relay refused, if this was the last failure.
   var refused: UserToken?
@@ -45,6 +43,7 @@ public actor ZoneRelayClient {
   var urgent: Set<WorkQueue.Caller> = []
   var pause: Task<Void, any Error>?
   var courier = CourierAddress()
+  var subscriptionWaits = SubscriptionWaits()
   var statusBoard = StatusBoard()
 
   /// - Parameters:
@@ -73,7 +72,7 @@ public actor ZoneRelayClient {
     var state = try ClientState(stored: stored)
     // Without this save the installation would have another name after the next start.
     if stored == nil { try store.save(state.stored) }
-    saved = state
+    saved = (state, .zero)
     state.enter("\(relay.container)/\(relay.environment.rawValue)")
     self.relay = relay
     self.store = store
@@ -143,18 +142,17 @@ public actor ZoneRelayClient {
 
   /// Stores the state, if it differs from the stored one.
   func save() throws {
-    guard state != saved else { return }
+    guard state != saved.state else { return }
     let begin = clock.now
     try store.save(state.stored)
-    saved = state
-    nextProgress = clock.now + (clock.now - begin) * Self.progressPause
+    saved = (state, clock.now + (clock.now - begin) * Self.progressPause)
   }
 
   /// Stores what a round has read so far, so that a crash repeats little. To store a state of very
   /// many zones takes long: then this does nothing for a time, so that storing takes a tenth of the
   /// time at most. The round's end stores the rest.
   func saveProgress() throws {
-    guard clock.now >= nextProgress, !state.hasReadAsMuch(as: saved) else { return }
+    guard clock.now >= saved.nextProgress, !state.hasReadAsMuch(as: saved.state) else { return }
     try save()
   }
 

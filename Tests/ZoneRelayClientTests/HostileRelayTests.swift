@@ -65,7 +65,8 @@ import ZoneRelayTesting
       return asked == "changes/zone"
         ? .json(
           #"{"zones":[{"zoneID":\#(Self.zone),"syncToken":"\#(token)","moreComing":\#(isMore)}]}"#)
-        : .json(#"{"syncToken":"\#(token)","zones":[{"zoneID":\#(Self.zone)}],"#
+        : .json(
+          #"{"syncToken":"\#(token)","zones":[{"zoneID":\#(Self.zone)}],"#
             + #""moreComing":\#(isMore)}"#)
     }
     let rig = try Rig(transport: transport)
@@ -186,25 +187,6 @@ import ZoneRelayTesting
       }
     }
     #expect(rig.clock.sleeps == [1, 2, 4, 8].map { .seconds($0) })
-  }
-
-  @Test(arguments: ["THROTTLED", "TRY_AGAIN_LATER"])
-  func `a zone or a subscription that must wait is no refusal`(code: String) async throws {
-    let transport = ScriptedTransport { path, _ in
-      switch path {
-      case "changes/zone":
-        .json(#"{"zones":[{"zoneID":\#(Self.zone),"serverErrorCode":"\#(code)"}]}"#)
-      case "changes/database": .json(#"{"zones":[{"zoneID":\#(Self.zone)}],"syncToken":"t"}"#)
-      default: .json(#"{"subscriptions":[{"serverErrorCode":"\#(code)"}],"syncToken":"n"}"#)
-      }
-    }
-    let rig = try Rig(transport: transport)
-    let results = try await rig.client.prepare([.database("all", .private)])
-    #expect(results.map(\.error?.code) == [.busy])
-    let error = await #expect(throws: RelayError.self) {
-      try await rig.client.fetchAllChanges(.database(.private))
-    }
-    #expect(error?.code == .busy)
   }
 
   /// What the courier answers at once and without a wake, for ever.

@@ -23,7 +23,8 @@ public struct RelayError: Error, Hashable, Sendable, CustomStringConvertible {
 
   public let code: Code
   public let message: String
-  /// How long the next call will wait before it sends a request; nil if it will not wait.
+  /// How long the next call will wait before it sends a request; nil if it will not wait. In a
+  /// ``SubscriptionResult``: how long this subscription is not sent again.
   public let retryAfter: Duration?
 
   init(_ code: Code, _ message: String, retryAfter: Duration? = nil) {

@@ -7,9 +7,21 @@ struct ErrorAnswer: Decodable {
   static let tokenExpired = "CHANGE_TOKEN_EXPIRED"
   static let zoneNotFound = "ZONE_NOT_FOUND"
 
-  /// What the code of an item's error means for the app.
-  static func meaning(of code: String) -> RelayError.Code {
-    ["THROTTLED", "TRY_AGAIN_LATER"].contains(code) ? .busy : .refused
+  /// The error that the item of an answer has; nil if it has none.
+  ///
+  /// - Parameter subject: names the item.
+  func error(of subject: String) -> RelayError? {
+    guard let serverErrorCode else { return nil }
+    let isPassing = ["THROTTLED", "TRY_AGAIN_LATER"].contains(serverErrorCode)
+    return RelayError(
+      isPassing ? .busy : .refused, "\(subject): \(serverErrorCode): \(reason ?? "")",
+      retryAfter: isPassing ? Self.wait(retryAfter) : nil)
+  }
+
+  /// How long the relay asks to wait: at most a day; nil for what is no wait.
+  static func wait(_ seconds: Double?) -> Duration? {
+    guard let seconds, seconds >= 0 else { return nil }
+    return .seconds(min(seconds, 86_400))
   }
 }
 

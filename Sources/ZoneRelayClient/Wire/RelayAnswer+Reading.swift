@@ -15,8 +15,7 @@ extension RelayAnswer {
   ///
   /// - Parameter now: the device's time, for an answer without `Date`.
   func retryAfter(at now: Date) -> Duration? {
-    guard let seconds = waitSeconds(at: now) ?? error?.retryAfter, seconds >= 0 else { return nil }
-    return .seconds(min(seconds, 86_400))
+    ErrorAnswer.wait(waitSeconds(at: now) ?? error?.retryAfter)
   }
 
   private func waitSeconds(at now: Date) -> Double? {

@@ -12,8 +12,14 @@ struct ZonesAnswer: Decodable {
     var gap: Bool?
     var serverErrorCode: String?
     var reason: String?
+    var retryAfter: Double?
 
     var isExpired: Bool { serverErrorCode == ErrorAnswer.tokenExpired }
+
+    func error(of zone: ZoneID) -> RelayError? {
+      ErrorAnswer(serverErrorCode: serverErrorCode, reason: reason, retryAfter: retryAfter)
+        .error(of: "zone \(zone.name)")
+    }
   }
 
   struct Record: Decodable {
