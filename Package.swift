@@ -201,8 +201,9 @@ let roomTests: [Target] = [
     ],
     exclude: ["Fixtures"]),
   .tests(
-    "NotesTests", ["zonerelay-notes", "ZoneRelayClient"],
+    "NotesTests", ["zonerelay-notes", "ZoneRelayClient", "ZoneRelayTesting"],
     products: [
+      jwt,
       .product(name: "GRDB", package: "GRDB.swift"),
       .product(name: "Hummingbird", package: "hummingbird"),
       .product(name: "HummingbirdTesting", package: "hummingbird"),

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import ZoneRelayClient
 
@@ -10,18 +11,44 @@ import ZoneRelayClient
   @Test func `without a word of the server each wait is twice the one before, up to 5 min`() {
     var backoff = Backoff()
     for second in [1.0, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300] {
-      #expect((second...second * 1.2).contains(seconds(backoff.failed(nil))))
+      #expect((second...second * 1.2).contains(seconds(backoff.failed())))
     }
   }
 
-  /// A larger or smaller number than makes sense is a fault of the server or of a proxy.
-  @Test(arguments: [
-    ("7", 7.0), ("0", 1), ("1", 1), ("300", 300), ("301", 300), ("-5", 1), ("1e400", 1),
-    ("soon", 1), ("99999999999999999999", 1),
-  ])
-  func `a server is asked again after its time, from 1 s to 5 min`(asked: String, wait: Double) {
+  /// A number below 1 or above a day is a fault of the server or of a proxy.
+  private static let waits: [(asked: Int, wait: Double)] = [
+    (7, 7), (1, 1), (300, 300), (301, 301), (3_600, 3_600), (86_400, 86_400), (0, 1), (-5, 1),
+    (86_401, 86_400), (Int.max, 86_400),
+  ]
+
+  @Test(arguments: waits)
+  func `a server is asked again after its time`(asked: Int, wait: Double) {
     var backoff = Backoff()
-    let answer = RelayAnswer(status: 503, headers: ["retry-after": asked])
-    #expect((wait...wait * 1.2).contains(seconds(backoff.failed(answer))))
+    #expect((wait...wait * 1.2).contains(seconds(backoff.failed(asked: asked))))
+    // The next failure is the second one, whatever the server said.
+    #expect((2...2.4).contains(seconds(backoff.failed())))
+  }
+
+  @Test(.timeLimit(.minutes(1)), arguments: ["2", nil])
+  func `work is repeated after the wait, with the server's number`(asked: String?) async {
+    let answer = RelayAnswer(status: 503, headers: asked.map { ["retry-after": $0] } ?? [:])
+    let (failures, failed) = AsyncStream<ContinuousClock.Instant>.makeStream()
+    let working = Task {
+      await persist({ _ in failed.yield(.now) }) { _ in throw ServerFailure(answer: answer) }
+    }
+    var times: [ContinuousClock.Instant] = []
+    for await time in failures {
+      times.append(time)
+      if times.count == 2 { break }
+    }
+    working.cancel()
+    await working.value
+    #expect(times[1] - times[0] >= .seconds(asked == nil ? 1 : 2))
+  }
+
+  @Test func `an answer is told with the server's reason`() {
+    let answer = RelayAnswer(status: 413, body: Data("a note has at most 5 bytes".utf8))
+    #expect("\(ServerFailure(answer: answer))".hasSuffix("answer 413 a note has at most 5 bytes"))
+    #expect("\(ServerFailure(answer: RelayAnswer(status: 0)))" == "no answer")
   }
 }

@@ -8,10 +8,14 @@ actor FakeServer: RelayTransport {
   static let url = URL(string: "http://127.0.0.1:1")!
   static let zone = ZoneID(name: "Notes", owner: "_alice")
   private let answer: @Sendable (RelayRequest) async throws -> RelayAnswer
+  /// What a sign-in gives; nil: `token 1`, `token 2` and so on.
+  private let token: String?
   private(set) var signIns = 0
 
-  init(_ answer: @escaping @Sendable (RelayRequest) async throws -> RelayAnswer) {
-    self.answer = answer
+  init(
+    token: String? = nil, _ answer: @escaping @Sendable (RelayRequest) async throws -> RelayAnswer
+  ) {
+    (self.token, self.answer) = (token, answer)
   }
 
   func send(_ request: RelayRequest) async throws -> RelayAnswer {
@@ -19,7 +23,7 @@ actor FakeServer: RelayTransport {
     signIns += 1
     // Other callers come meanwhile.
     for _ in 0..<1_000 { await Task.yield() }
-    return RelayAnswer(status: 200, body: Data("token \(signIns)".utf8))
+    return RelayAnswer(status: 200, body: Data((token ?? "token \(signIns)").utf8))
   }
 
   nonisolated var client: RecordServerClient {

@@ -68,6 +68,60 @@ import Testing
     #expect(await book.texts(in: Self.zone) == ["a": "new"])
   }
 
+  /// What is read of one answer has a bound.
+  @Test(arguments: [(49, [49]), (50, [50]), (51, [1, 50]), (120, [20, 50, 50])])
+  func `names are asked for fifty at a time`(count: Int, asked counts: [Int]) async throws {
+    let (book, asked) = try book()
+    let names = (0..<count).map { "n\($0)" }
+    try await book.apply(page(Dictionary(uniqueKeysWithValues: names.map { ($0, "1") })))
+    #expect(asked.names.map(\.count).sorted() == counts)
+    #expect(Set(asked.names.joined()) == Set(names))
+  }
+
+  @Test func `a page whose second answer does not come changes nothing`() async throws {
+    let asked = Mutex(0)
+    let server = FakeServer { _ in
+      let count = asked.withLock { asked in
+        asked += 1
+        return asked
+      }
+      return count == 2
+        ? RelayAnswer(status: 503)
+        : try FakeServer.notes(Note(name: "n0", revision: 1, text: "x"))
+    }
+    let book = try NoteBook(directory.file("notes.json"), server: server.client)
+    let tags = Dictionary(uniqueKeysWithValues: (0..<51).map { ("n\($0)", "1") })
+    await #expect(throws: ServerFailure.self) { try await book.apply(page(tags)) }
+    #expect(await book.content.records.isEmpty)
+    #expect(await book.texts(in: Self.zone).isEmpty)
+  }
+
+  /// Only after `purged` the user wants that nothing of the zone comes back.
+  @Test(arguments: [ZoneLoss.deleted, .purged, .reset, .unseen])
+  func `a zone that is gone keeps its edits, but not when it was purged`(
+    why: ZoneLoss
+  ) async throws {
+    let (book, _) = try book([Note(name: "a", revision: 1, text: "x")])
+    try await book.apply(page(["a": "1"]))
+    try await book.edit("refused", in: Self.zone, to: "r")
+    let refused = try #require(await book.content.pending.first)
+    try await book.answered(refused, with: [], isRefused: true)
+    try await book.edit("b", in: Self.zone, to: "mine")
+    let pending = try #require(await book.content.pending.first)
+    let other = ZoneID(name: "Other", owner: "_alice")
+    try await book.edit("c", in: other, to: "stays")
+    try await book.remove(Self.zone, why)
+    #expect(await book.content.notes[Self.zone] == nil)
+    #expect(await book.content.records[Self.zone] == nil)
+    let isKept = why != .purged
+    #expect(await book.content.pending.map(\.name) == (isKept ? ["b", "c"] : ["c"]))
+    #expect(await book.content.refused.map(\.name) == (isKept ? ["refused"] : []))
+    // The answer to an edit that was on its way brings nothing back.
+    try await book.answered(pending, with: [Note(name: "b", revision: 1, text: "mine")])
+    #expect(await book.texts(in: Self.zone) == (isKept ? ["b": "mine"] : [:]))
+    #expect(await book.texts(in: other) == ["c": "stays"])
+  }
+
   @Test func `a note that the relay names as deleted is asked for once and is gone`() async throws {
     let (book, asked) = try book(
       [Note(name: "a", revision: 1, text: "x")], [Note(name: "a", revision: 2)])
@@ -124,9 +178,10 @@ private final class AskedNames: Sendable {
   init(_ answers: [[Note]]) { state = Mutex((answers[...], [])) }
 
   func answer(_ request: RelayRequest) throws -> RelayAnswer {
-    let question = try JSONDecoder().decode(Question.Fetch.self, from: request.body ?? Data())
+    let question = try JSONDecoder().decode(Question.self, from: request.body ?? Data())
+    guard case .fetch(let names, _) = question else { return RelayAnswer(status: 400) }
     let notes = state.withLock { state in
-      state.names.append(question.names.sorted())
+      state.names.append(names.sorted())
       return state.answers.popFirst() ?? []
     }
     return RelayAnswer(status: 200, body: try JSONEncoder().encode(notes))

@@ -1,4 +1,6 @@
 import Foundation
+import GRDB
+import HTTPTypes
 import Hummingbird
 import Testing
 import ZoneRelayClient
@@ -24,14 +26,16 @@ import ZoneRelayClient
     Edit(zone: Self.zone, name: name, text: text, seenRevision: seen)
   }
 
-  private func isBadRequest(_ edit: Edit) async -> Bool {
+  private func refusal(_ edit: Edit) async -> HTTPResponse.Status? {
     do {
       try await save(edit)
-      return false
+      return nil
     } catch {
-      return (error as? HTTPError)?.status == .badRequest
+      return (error as? HTTPError)?.status
     }
   }
+
+  private func isBadRequest(_ edit: Edit) async -> Bool { await refusal(edit) == .badRequest }
 
   @Test func `each change has the next revision, also a deletion`() async throws {
     #expect(try await save(edit("x", seen: nil)) == Note(name: "a", revision: 1, text: "x"))
@@ -74,10 +78,90 @@ import ZoneRelayClient
     #expect(try await store.waitingEvents(atMost: 9).count == 3)
   }
 
+  @Test func `a text that is too long is refused, also one of two that are joined`() async throws {
+    let most = 32 << 10
+    for (name, length) in [("a", most - 1), ("b", most)] {
+      #expect(
+        await refusal(edit(String(repeating: "t", count: length), seen: nil, name: name)) == nil)
+    }
+    let tooLong = edit(String(repeating: "t", count: most + 1), seen: nil, name: "c")
+    #expect(await refusal(tooLong) == .contentTooLarge)
+    // The user has not seen the note, so its text would be put before the edit's.
+    let joined = edit("x", seen: nil, name: "b")
+    #expect(await refusal(joined) == .contentTooLarge)
+    #expect(await refusal(joined) == .contentTooLarge, "it is no edit that was taken")
+    #expect(try await store.fetch(["a", "b", "c"], in: Self.zone, for: "_alice").count == 2)
+    #expect(try await store.waitingEvents(atMost: 9).count == 2)
+  }
+
+  /// The answer to the edit was lost, and meanwhile another phone made the note longer.
+  @Test func `an edit that was taken is not refused when it comes again`() async throws {
+    let taken = edit("x", seen: nil)
+    try await save(taken)
+    try await save(edit(String(repeating: "t", count: 32 << 10), seen: 1))
+    #expect(await refusal(taken) == nil)
+  }
+
+  @Test func `a user without a right learns so`() async throws {
+    let error = await #expect(throws: HTTPError.self) {
+      _ = try await store.save(edit("x", seen: nil), by: "_bob", on: UUID())
+    }
+    #expect(error?.status == .forbidden)
+    #expect(error?.body == "Notes is not shared with _bob")
+    try await store.share(Self.zone, with: "_bob")
+    #expect(try await store.save(edit("x", seen: nil), by: "_bob", on: UUID())?.text == "x")
+  }
+
+  private func refused(_ code: String) -> Refusal {
+    Refusal(index: 0, code: code, reason: "why")
+  }
+
   @Test func `exactly the given events are marked as posted`() async throws {
     for name in ["a", "b", "c"] { try await save(edit("x", seen: nil, name: name)) }
     let events = try await store.waitingEvents(atMost: 9)
-    try await store.mark([events[1]], refusals: [:])
+    try await store.mark([events[1]], [:])
     #expect(try await store.waitingEvents(atMost: 9).map(\.number) == [1, 3])
+    try await store.mark([events[2]], [0: refused("BAD_REQUEST")])
+    #expect(try await store.waitingEvents(atMost: 9).map(\.number) == [1])
+  }
+
+  @Test func `an event for which there is no room waits, and no other event`() async throws {
+    for name in ["a", "b"] { try await save(edit("x", seen: nil, name: name)) }
+    let events = try await store.waitingEvents(atMost: 9)
+    try await store.mark(events, [0: refused("THROTTLED")])
+    #expect(try await store.waitingEvents(atMost: 9).isEmpty)
+    try await save(edit("x", seen: nil, name: "c"))
+    #expect(try await store.waitingEvents(atMost: 9).map(\.number) == [3])
+    try await pass()
+    #expect(try await store.waitingEvents(atMost: 9).map(\.number) == [1, 3])
+  }
+
+  /// An old event after a newer one would tell the relay of an old state.
+  @Test func `an event that waits is not posted after a newer one of its note`() async throws {
+    for name in ["a", "b"] { try await save(edit("x", seen: nil, name: name)) }
+    try await store.mark(
+      try await store.waitingEvents(atMost: 9),
+      [0: refused("THROTTLED"), 1: refused("THROTTLED")])
+    try await save(edit(nil, seen: 1))
+    try await store.mark(try await store.waitingEvents(atMost: 9), [:])
+    try await pass()
+    #expect(try await store.waitingEvents(atMost: 9).map(\.number) == [2])
+  }
+
+  @Test func `all events of a note wait, the newest too`() async throws {
+    try await save(edit("x", seen: nil))
+    try await save(edit("y", seen: 1))
+    let events = try await store.waitingEvents(atMost: 9)
+    try await store.mark(events, [0: refused("THROTTLED"), 1: refused("THROTTLED")])
+    #expect(try await store.waitingEvents(atMost: 9).isEmpty)
+    try await pass()
+    #expect(try await store.waitingEvents(atMost: 9).map(\.number) == [1, 2])
+  }
+
+  /// Five minutes pass.
+  private func pass() async throws {
+    try await DatabaseQueue(path: directory.file("notes.sqlite").path).write {
+      try $0.execute(sql: "UPDATE outbox SET notBefore = notBefore - 300")
+    }
   }
 }

@@ -21,11 +21,11 @@ import ZoneRelayClient
   @Test(.timeLimit(.minutes(1)), arguments: [400, 403, 404, 413])
   func `an edit that is refused is set aside and the next one is sent`(status: Int) async throws {
     let phone = try phone { request in
-      let question = try JSONDecoder().decode(Question.Save.self, from: request.body ?? Data())
-      let isRefused = question.edit.text == "bad"
-      return isRefused
-        ? RelayAnswer(status: status)
-        : try FakeServer.notes(Note(name: question.edit.name, revision: 1, text: "good"))
+      let question = try JSONDecoder().decode(Question.self, from: request.body ?? Data())
+      guard case .save(let edit, _) = question, edit.text != "bad" else {
+        return RelayAnswer(status: status)
+      }
+      return try FakeServer.notes(Note(name: edit.name, revision: 1, text: "good"))
     }
     try await phone.book.edit("a", in: FakeServer.zone, to: "bad")
     let sending = Task {
@@ -44,7 +44,7 @@ import ZoneRelayClient
   func `an edit stays pending after an answer that may change`(status: Int) async throws {
     let phone = try phone { _ in RelayAnswer(status: status) }
     try await phone.book.edit("a", in: FakeServer.zone, to: "x")
-    await #expect(throws: RecordServerClient.Failure.self) {
+    await #expect(throws: ServerFailure.self) {
       var backoff = Backoff()
       try await phone.sendEdits(&backoff)
     }
@@ -71,14 +71,14 @@ import ZoneRelayClient
         ? try FakeServer.notes(Note(name: "a", revision: 1, text: "x")) : RelayAnswer(status: 401)
     }
     let client = server.client
-    let question = Question.Fetch(zone: FakeServer.zone, names: ["a"])
-    #expect(try await client.ask("fetch", question).map(\.name) == ["a"])
+    let question = Question.fetch(names: ["a"], zone: FakeServer.zone)
+    #expect(try await client.ask(question).map(\.name) == ["a"])
     #expect(await server.signIns == 2)
   }
 
   @Test func `a refused sign-in is no refusal of the question`() {
     let answer = RelayAnswer(status: 403)
-    #expect(RecordServerClient.Failure(answer: answer).isFinal)
-    #expect(!RecordServerClient.Failure(answer: answer, isOfSignIn: true).isFinal)
+    #expect(ServerFailure(answer: answer).isFinal)
+    #expect(!ServerFailure(answer: answer, isOfSignIn: true).isFinal)
   }
 }

@@ -45,10 +45,10 @@ actor NoteBook: ChangeSink {
 
   /// Brings a value at once and after edits, to one reader.
   func edits() -> AsyncStream<Void> {
-    let (edits, editing) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-    self.editing = editing
-    editing.yield()
-    return edits
+    AsyncStream(bufferingPolicy: .bufferingNewest(1)) {
+      editing = $0
+      $0.yield()
+    }
   }
 
   /// The record server has answered an edit. One that it refuses stays in the file for the user.
@@ -68,10 +68,13 @@ actor NoteBook: ChangeSink {
     records.apply(page)
     // Also notes of earlier pages, and those that the relay does not name: deleted, or very new.
     let notes = content.notes[page.zone] ?? [:]
-    let names = Set(records.tags.keys).union(notes.keys)
-      .filter { records.tags[$0] != notes[$0]?.tag }
-    let question = Question.Fetch(zone: page.zone, names: Array(names))
-    let answer = names.isEmpty ? [] : try await server.ask("fetch", question)
+    let known = Set(records.tags.keys).union(notes.keys)
+    let names = known.filter { records.tags[$0] != notes[$0]?.tag }
+    var answer: [Note] = []
+    for start in stride(from: 0, to: names.count, by: Question.namesMax) {
+      let some = Array(names.dropFirst(start).prefix(Question.namesMax))
+      answer += try await server.ask(.fetch(names: some, zone: page.zone))
+    }
     try change {
       $0.records[page.zone] = records
       $0.keep(answer, in: page.zone)
@@ -80,7 +83,13 @@ actor NoteBook: ChangeSink {
   }
 
   func remove(_ zone: ZoneID, _ why: ZoneLoss) throws {
-    try change { ($0.records[zone], $0.notes[zone]) = (nil, nil) }
+    try change {
+      ($0.records[zone], $0.notes[zone]) = (nil, nil)
+      // The owner has erased everything on purpose. Otherwise edits stay and are sent.
+      guard why == .purged else { return }
+      $0.pending.removeAll { $0.zone == zone }
+      $0.refused.removeAll { $0.zone == zone }
+    }
   }
 
   /// Edits from before the first sign-in belong to the user who signs in. Signing out removes edits

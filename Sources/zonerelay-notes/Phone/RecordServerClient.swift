@@ -3,16 +3,6 @@ import ZoneRelayClient
 
 /// Asks the record server for one user, over the client's transport.
 actor RecordServerClient {
-  struct Failure: Error, CustomStringConvertible {
-    let answer: RelayAnswer
-    var isOfSignIn = false
-    var description: String { "the record server answers \(answer.status)" }
-    /// Whether the record server would refuse the same question again.
-    var isFinal: Bool {
-      !isOfSignIn && 400...499 ~= answer.status && ![401, 408, 429].contains(answer.status)
-    }
-  }
-
   private let url: URL, user: String, transport: any RelayTransport
   private var token: UserToken?
   private var signIn: Task<UserToken, any Error>?
@@ -27,7 +17,7 @@ actor RecordServerClient {
     if reason == .needed, let token { return token }
     let signIn = Task {
       let answer = try await post("sign-in/\(user)", Data(), nil)
-      guard answer.status == 200 else { throw Failure(answer: answer, isOfSignIn: true) }
+      guard answer.status == 200 else { throw ServerFailure(answer: answer, isOfSignIn: true) }
       return UserToken(user: user, text: String(decoding: answer.body, as: UTF8.self))
     }
     self.signIn = signIn
@@ -36,11 +26,11 @@ actor RecordServerClient {
     return try await signIn.value
   }
 
-  func ask(_ path: String, _ question: some Encodable) async throws -> [Note] {
+  func ask(_ question: Question) async throws -> [Note] {
     let body = try JSONEncoder().encode(question)
-    var answer = try await post(path, body, try await token(.needed))
-    if answer.status == 401 { answer = try await post(path, body, try await token(.refused)) }
-    guard answer.status == 200 else { throw Failure(answer: answer) }
+    var answer = try await post("ask", body, try await token(.needed))
+    if answer.status == 401 { answer = try await post("ask", body, try await token(.refused)) }
+    guard answer.status == 200 else { throw ServerFailure(answer: answer) }
     return try JSONDecoder().decode([Note].self, from: answer.body)
   }
 

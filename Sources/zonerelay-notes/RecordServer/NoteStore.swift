@@ -6,12 +6,13 @@ import ZoneRelayClient
 /// Notes, shares and the outbox, in one SQLite file. A change and its row in the outbox are written
 /// in one transaction, so the poster sends each stored change to the relay, and no other change.
 struct NoteStore: Sendable {
-  struct WaitingEvent: FetchableRecord, Decodable { var number: Int64, json: String }
+  struct WaitingEvent: FetchableRecord, Decodable { var number: Int64, subject, json: String }
   private let database: DatabaseQueue
 
   init(_ file: URL) throws {
     database = try DatabaseQueue(path: file.path)
     // A deleted note keeps its row and revision. `edit` has all ids, also of edits without effect.
+    // `notBefore` is null when the relay has judged the event.
     let schema = """
       CREATE TABLE IF NOT EXISTS note (
         owner TEXT, zone TEXT, name TEXT, text TEXT, revision INTEGER NOT NULL,
@@ -20,9 +21,9 @@ struct NoteStore: Sendable {
         owner TEXT, zone TEXT, user TEXT, PRIMARY KEY (owner, zone, user));
       CREATE TABLE IF NOT EXISTS edit (id TEXT PRIMARY KEY);
       CREATE TABLE IF NOT EXISTS outbox (
-        number INTEGER PRIMARY KEY AUTOINCREMENT, json TEXT NOT NULL,
-        isPosted BOOLEAN NOT NULL DEFAULT FALSE, refusal TEXT);
-      CREATE INDEX IF NOT EXISTS outboxWaiting ON outbox (number) WHERE NOT isPosted;
+        number INTEGER PRIMARY KEY AUTOINCREMENT, subject TEXT NOT NULL, json TEXT NOT NULL,
+        notBefore REAL DEFAULT 0, refusal TEXT);
+      CREATE INDEX IF NOT EXISTS outboxWaiting ON outbox (number) WHERE notBefore IS NOT NULL;
       """
     try database.write { try $0.execute(sql: schema) }
   }
@@ -38,13 +39,16 @@ struct NoteStore: Sendable {
     return try await database.write { db in
       try Self.require(user, mayUse: edit.zone, db)
       let old = try Self.note(edit.name, in: edit.zone, db)
-      try db.execute(sql: "INSERT OR IGNORE INTO edit VALUES (?)", arguments: ["\(edit.id)"])
+      try db.execute(literal: "INSERT OR IGNORE INTO edit VALUES (\(edit.id.uuidString))")
       let (isNew, text) = (db.changesCount == 1, edit.text(over: old))
       guard isNew, text != old?.text else { return old }
+      guard text?.utf8.count ?? 0 <= Note.textBytesMax else {
+        throw HTTPError(.contentTooLarge, message: "a note has at most \(Note.textBytesMax) bytes")
+      }
       let new = Note(name: edit.name, revision: (old?.revision ?? 0) + 1, text: text)
       try db.execute(
         sql: "INSERT OR REPLACE INTO note VALUES (?, ?, ?, ?, ?)",
-        arguments: [edit.zone.owner, edit.zone.name, new.name, new.text, new.revision])
+        arguments: [edit.zone.owner, edit.zone.name, new.name, text, new.revision])
       let content = RelayEvent.Content(
         zoneID: edit.zone, record: .init(recordName: new.name, recordChangeTag: "\(new.revision)"),
         changedBy: .init(userRecordName: user, clientId: installation))
@@ -63,50 +67,57 @@ struct NoteStore: Sendable {
     }
   }
 
-  /// Lets another user see and change the owner's zone.
-  func share(_ zone: ZoneID, with participant: String, by user: String) async throws {
+  func share(_ zone: ZoneID, with participant: String) async throws {
     try await database.write { db in
-      guard zone.owner == user else { throw HTTPError(.forbidden) }
       try db.execute(
-        sql: "INSERT OR IGNORE INTO share VALUES (?, ?, ?)",
-        arguments: [zone.owner, zone.name, participant])
+        literal: "INSERT OR IGNORE INTO share VALUES (\(zone.owner), \(zone.name), \(participant))")
       let content = RelayEvent.Content(
-        zoneID: zone, participant: participant, changedBy: .init(userRecordName: user))
+        zoneID: zone, participant: participant, changedBy: .init(userRecordName: zone.owner))
       let event = RelayEvent(id: UUID(), type: "zonerelay.share.granted", data: content)
       try Self.addToOutbox(event, db)
     }
   }
 
   func waitingEvents(atMost count: Int) async throws -> [WaitingEvent] {
-    let sql = "SELECT number, json FROM outbox WHERE NOT isPosted ORDER BY number LIMIT ?"
-    return try await database.read { try WaitingEvent.fetchAll($0, sql: sql, arguments: [count]) }
+    let now = Date().timeIntervalSince1970
+    let request: SQLRequest<WaitingEvent> =
+      "SELECT * FROM outbox WHERE notBefore <= \(now) ORDER BY number LIMIT \(count)"
+    return try await database.read { try request.fetchAll($0) }
   }
 
-  /// Marks exactly these events. `refusals`: why the relay never takes one, by its place.
-  func mark(_ events: [WaitingEvent], refusals: [Int: String]) async throws {
-    let sql = "UPDATE outbox SET isPosted = TRUE, refusal = ? WHERE number = ?"
+  /// Marks exactly these events, and older ones of the same note that wait: a new one says all.
+  func mark(_ events: [WaitingEvent], _ refusals: [Int: Refusal]) async throws {
     try await database.write { db in
       for (place, event) in events.enumerated() {
-        try db.execute(sql: sql, arguments: [refusals[place], event.number])
+        let refusal = refusals[place]
+        try db.execute(
+          literal: """
+            UPDATE outbox SET notBefore = \(refusal?.notBefore), refusal = \(refusal?.reason)
+            WHERE notBefore IS NOT NULL AND number <= \(event.number) AND subject = \(event.subject)
+            """)
       }
     }
   }
 
   private static func addToOutbox(_ event: RelayEvent, _ db: Database) throws {
     let json = String(decoding: try JSONEncoder().encode(event), as: UTF8.self)
-    try db.execute(sql: "INSERT INTO outbox (json) VALUES (?)", arguments: [json])
+    try db.execute(
+      literal: "INSERT INTO outbox (subject, json) VALUES (\(event.data.subject), \(json))")
   }
 
   private static func note(_ name: String, in zone: ZoneID, _ db: Database) throws -> Note? {
-    let sql = "SELECT name, text, revision FROM note WHERE owner = ? AND zone = ? AND name = ?"
-    return try Note.fetchOne(db, sql: sql, arguments: [zone.owner, zone.name, name])
+    let request: SQLRequest<Note> = "SELECT * FROM note WHERE \(zone.condition) AND name = \(name)"
+    return try request.fetchOne(db)
   }
 
   private static func require(_ user: String, mayUse zone: ZoneID, _ db: Database) throws {
-    let sql = "SELECT user FROM share WHERE owner = ? AND zone = ? AND user = ?"
-    let share = try Row.fetchOne(db, sql: sql, arguments: [zone.owner, zone.name, user])
-    guard zone.owner == user || share != nil else { throw HTTPError(.forbidden) }
+    let share: SQLRequest<Row> = "SELECT * FROM share WHERE \(zone.condition) AND user = \(user)"
+    guard try zone.owner == user || share.fetchOne(db) != nil else {
+      throw HTTPError(.forbidden, message: "\(zone.name) is not shared with \(user)")
+    }
   }
 }
+
+extension ZoneID { fileprivate var condition: SQL { "owner = \(owner) AND zone = \(name)" } }
 
 extension Note: FetchableRecord {}

@@ -7,52 +7,58 @@ struct OutboxPoster: Sendable {
   let store: NoteStore, relay: RelayAddress, key: String
   var transport: any RelayTransport = URLSessionTransport()
   let say: @Sendable (String) -> Void
-  /// The relay takes at most 1,000 events a request.
-  private static let eventsMax = 500
+  private static let eventsMax = 500  // the relay takes up to 1,000 a request
 
   /// Runs until the task is cancelled. Ten times a second it looks for new rows.
-  func run() async throws {
-    var (count, backoff) = (Self.eventsMax, Backoff())
-    while true {
+  func run() async {
+    let path = "events/1/\(relay.container)/\(relay.environment.rawValue)"
+    let type = "application/cloudevents-batch+json"
+    let headers = ["Authorization": "Bearer \(key)", "Content-Type": type]
+    var count = Self.eventsMax
+    await persist(say) { backoff in
       let events = try await store.waitingEvents(atMost: count)
-      if events.isEmpty {
-        try await Task.sleep(for: .milliseconds(100))
-        continue
-      }
+      if events.isEmpty { return try await Task.sleep(for: .milliseconds(100)) }
+      let request = RelayRequest(
+        method: "POST", url: relay.url.appendingPathComponent(path), headers: headers,
+        body: Data("[\(events.map(\.json).joined(separator: ","))]".utf8))
       // Without an answer the relay may have accepted the events all the same: repeat them.
-      let answer = try? await transport.send(request(events.map(\.json)))
-      try Task.checkCancellation()
-      if answer?.status == 413, events.count > 1 {
-        count = events.count / 2
-      } else if let refusals = Self.refusals(answer) {
-        for reason in refusals.values { say("the relay refuses an event: \(reason)") }
-        try await store.mark(events, refusals: refusals)
-        (count, backoff) = (Self.eventsMax, Backoff())
-      } else {
-        say("\(events.count) events are repeated after the answer \(answer?.status ?? 0)")
-        try await Task.sleep(for: backoff.failed(answer))
-      }
+      let answer = (try? await transport.send(request)) ?? RelayAnswer(status: 0)
+      if answer.status == 413, events.count > 1 { return count = events.count / 2 }
+      guard let refusals = Refusal.all(in: answer) else { throw ServerFailure(answer: answer) }
+      for refusal in refusals.values { say("the relay refuses an event: \(refusal.reason)") }
+      try await store.mark(events, refusals)
+      (count, backoff) = (Self.eventsMax, Backoff())
     }
   }
+}
 
-  private func request(_ events: [String]) -> RelayRequest {
-    let path = "events/1/\(relay.container)/\(relay.environment.rawValue)"
-    return RelayRequest(
-      method: "POST", url: relay.url.appendingPathComponent(path),
-      headers: [
-        "Authorization": "Bearer \(key)", "Content-Type": "application/cloudevents-batch+json",
-      ], body: Data("[\(events.joined(separator: ","))]".utf8))
+/// The event that tells the relay of a change, without the note's text. A repeated `id` is ignored.
+struct RelayEvent: Encodable {
+  struct Record: Encodable { var recordName: String, recordType = "Note", recordChangeTag: String }
+  struct Author: Encodable { var userRecordName: String, clientId: UUID? = nil }
+  /// `database` is as the zone's owner sees it. `participant` may see the zone from now on.
+  struct Content: Encodable {
+    var zoneID: ZoneID, database = "private", record: Record? = nil, participant: String? = nil
+    var changedBy: Author
+    var subject: String { "\([zoneID.owner, zoneID.name, record?.recordName, participant])" }
   }
 
-  /// Why the relay will never take some events, by their places in the request; all others are
-  /// accepted. nil: the relay has not judged them, so the same events must be sent again.
-  static func refusals(_ answer: RelayAnswer?) -> [Int: String]? {
-    struct Judgement: Decodable { var rejected: [Event] }
-    struct Event: Decodable { var index: Int, reason: String }
-    if answer?.status == 413 { return [0: "it is too large"] }
+  var id: UUID, type: String, data: Content, specversion = "1.0", source = "/notes"
+}
+
+struct Refusal: Decodable, Hashable {
+  var index: Int, code: String, reason: String
+  /// When the event is posted again: if the zone or user has all it may have. nil: never.
+  var notBefore: Double? { code == "THROTTLED" ? Date().timeIntervalSince1970 + 300 : nil }
+
+  /// By their places in the request; all other events are accepted. nil: the relay has not judged
+  /// them, so the same events must be sent again.
+  static func all(in answer: RelayAnswer) -> [Int: Refusal]? {
+    struct Judgement: Decodable { var rejected: [Refusal] }
+    if answer.status == 413 { return [0: Refusal(index: 0, code: "", reason: "it is too large")] }
     // A body of another form is no judgement.
-    let judgement = answer.flatMap { try? JSONDecoder().decode(Judgement.self, from: $0.body) }
-    guard let judgement, [202, 400].contains(answer?.status) else { return nil }
-    return judgement.rejected.reduce(into: [:]) { $0[$1.index] = $1.reason }
+    let judgement = try? JSONDecoder().decode(Judgement.self, from: answer.body)
+    guard let judgement, [202, 400].contains(answer.status) else { return nil }
+    return judgement.rejected.reduce(into: [:]) { $0[$1.index] = $1 }
   }
 }

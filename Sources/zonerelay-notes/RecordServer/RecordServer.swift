@@ -1,20 +1,32 @@
+import Foundation
 import HTTPTypes
 import Hummingbird
+import JWTKit
 import ZoneRelayClient
 
-/// The record server's API for phones. Each answer lists the notes that were asked for.
+/// The record server's API for phones.
 struct RecordServer: Sendable {
-  let store: NoteStore, tokens: UserTokens
+  let store: NoteStore, keys: JWTKeyCollection, container: String
 
   func responder() -> CallbackResponder<BasicRequestContext> {
     let router = Router()
     // Your sign-in stands here. The sample believes every name.
-    router.post("sign-in/:user") { try await tokens.sign($1.parameters.require("user")) }
-    answer("save", on: router) { (asked: Question.Save, user) in
-      [try await store.save(asked.edit, by: user, on: asked.installation)].compactMap(\.self)
+    router.post("sign-in/:user") {
+      let user = SubjectClaim(value: try $1.parameters.require("user"))
+      return try await keys.sign(UserClaims(sub: user, aud: AudienceClaim(value: container)))
     }
-    answer("fetch", on: router) { (asked: Question.Fetch, user) in
-      try await store.fetch(asked.names, in: asked.zone, for: user)
+    router.post("ask") { request, context in
+      let token = request.headers[.authorization]?.dropFirst("Bearer ".count) ?? ""
+      // Each fault of a token has the same remedy: the phone signs in again.
+      guard let claims = try? await keys.verify(String(token), as: UserClaims.self),
+        claims.aud.value.contains(container)
+      else { throw HTTPError(.unauthorized, message: "no valid user token") }
+      let user = claims.sub.value
+      switch try await request.decode(as: Question.self, context: context) {
+      case .save(let edit, let installation):
+        return [try await store.save(edit, by: user, on: installation)].compactMap(\.self)
+      case .fetch(let names, let zone): return try await store.fetch(names, in: zone, for: user)
+      }
     }
     let routes = router.buildResponder()
     // Without this header Linux's URLSession may repeat a request without its body, and wait 30 s.
@@ -28,18 +40,10 @@ struct RecordServer: Sendable {
       return response
     }
   }
+}
 
-  private func answer<Asked: Decodable & Sendable>(
-    _ path: RouterPath, on router: Router<BasicRequestContext>,
-    _ work: @escaping @Sendable (Asked, _ user: String) async throws -> [Note]
-  ) {
-    router.post(path) { request, context in
-      let token = request.headers[.authorization]?.dropFirst("Bearer ".count) ?? ""
-      // Each fault of a token has the same remedy: the phone signs in again.
-      guard let user = try? await tokens.user(of: String(token)) else {
-        throw HTTPError(.unauthorized, message: "no valid user token")
-      }
-      return try await work(try await request.decode(as: Asked.self, context: context), user)
-    }
-  }
+/// What a user's token says. The relay has the same secret: one token opens both servers.
+struct UserClaims: JWTPayload {
+  var sub: SubjectClaim, aud: AudienceClaim, exp = ExpirationClaim(value: .now + 3_600)
+  func verify(using algorithm: some JWTAlgorithm) throws { try exp.verifyNotExpired() }
 }

@@ -7,13 +7,16 @@ struct Note: Codable, Hashable, Sendable {
   var text: String?
   /// The tag by which the relay names this version; nil: the relay names no deleted notes.
   var tag: String? { text == nil ? nil : "\(revision)" }
+  static let textBytesMax = 32 << 10
 }
 
-/// What phones ask of the record server.
-enum Question {
+/// What phones ask of the record server, which answers with notes.
+enum Question: Codable {
   /// `installation` is the phone's name at the relay, which does not wake it for its own change.
-  struct Save: Codable { var edit: Edit, installation: UUID }
-  struct Fetch: Codable { var zone: ZoneID, names: [String] }
+  case save(Edit, installation: UUID)
+  case fetch(names: [String], zone: ZoneID)
+  /// An answer has less than `RelayRequest.answerBytesMax`, also where JSON has 6 bytes for one.
+  static let namesMax = 50
 }
 
 /// A change that a user has made on a phone. A phone may send it several times, with the same id.

@@ -2,13 +2,13 @@ import Foundation
 import Synchronization
 import ZoneRelayClient
 
-/// The relay: `zonerelay` as a child process.
 final class RelayProcess: Sendable {
   let address: RelayAddress
   let (userSecret, producerKey) = (UUID().uuidString, UUID().uuidString)
   private let binary: URL, settings: URL
   private let transport = URLSessionTransport()
   private let process = Mutex<Process?>(nil)
+  let remedy = "where a port is taken, start this again: it takes others, by its process id"
   var isRunning: Bool { process.withLock { $0?.isRunning ?? false } }
 
   init(_ binary: URL, in folder: URL, port: Int) throws {
@@ -39,7 +39,9 @@ final class RelayProcess: Sendable {
       method: "GET", url: address.url.appendingPathComponent("health/ready"), timeout: .seconds(2))
     // An error means that the relay does not listen yet.
     while (try? await transport.send(ready))?.status != 200 {
-      guard process.isRunning else { throw StageError(description: "the relay has ended") }
+      guard process.isRunning else {
+        throw StageError(description: "the relay has ended; \(remedy)")
+      }
       try await Task.sleep(for: .milliseconds(50))
     }
   }

@@ -1,8 +1,6 @@
-/// Plays without a terminal. After each line it waits until all phones equal the record server.
-struct Script {
-  let stage: Stage
-
-  func run() async throws {
+extension Stage {
+  /// Plays without a terminal. After each line it waits until all phones equal the record server.
+  func playScript() async throws {
     for line in [
       "s", "Shopping: milk", "3 Party: Saturday at 8",
       // The tablet is offline while two phones edit one note. Then both texts stay.
@@ -12,29 +10,29 @@ struct Script {
       // All change tokens expire. The next change makes each phone read all notes again.
       "x", "Books:", "3 Party: Sunday at 9",
     ] {
-      Stage.write("> \(line)\n")
-      try await stage.obey(line)
+      Self.write("> \(line)\n")
+      try await obey(line)
       let end = ContinuousClock.now + .seconds(120)
       while try await !areEqual() {
         if .now > end { throw StageError(description: "after 2 min the phones are not equal") }
         try await Task.sleep(for: .milliseconds(10))
       }
     }
-    for phone in stage.phones where await phone.book.readsFromBeginning != 2 {
+    for phone in phones where await phone.book.readsFromBeginning != 2 {
       throw StageError(description: "a phone has not read all notes again")
     }
-    let texts = await stage.phones[0].book.texts(in: Stage.zone).values.sorted()
-    Stage.write("All phones equal the record server, also after expired tokens: \(texts)\n")
+    let texts = await phones[0].book.texts(in: Self.zone).values.sorted()
+    Self.write("All phones equal the record server, also after expired tokens: \(texts)\n")
   }
 
   /// Whether all online phones have sent their edits and, while the relay runs, equal the server.
   private func areEqual() async throws -> Bool {
     let names = ["Books", "Party", "Shopping"]
-    let notes = try await stage.store.fetch(names, in: Stage.zone, for: "_alice")
+    let notes = try await store.fetch(names, in: Self.zone, for: "_alice")
     let truth = notes.reduce(into: [:]) { $0[$1.name] = $1.text }
-    for phone in stage.phones where await phone.isOnline {
+    for phone in phones where await phone.isOnline {
       guard await phone.book.content.pending.isEmpty else { return false }
-      if stage.relay.isRunning, await phone.book.texts(in: Stage.zone) != truth { return false }
+      if relay.isRunning, await phone.book.texts(in: Self.zone) != truth { return false }
     }
     return true
   }

@@ -10,11 +10,13 @@ extension Stage {
   /// `2 Shopping:` deletes; without a number it is the first phone, without a name a new note.
   func obey(_ line: String) async throws {
     switch line {
-    case "o": await phones[1].switchOnline()
-    case "s": try await store.share(Self.zone, with: "_bob", by: "_alice")
+    case "o": await phones[1].restart(isOnline: !phones[1].isOnline)
+    case "s": try await store.share(Self.zone, with: "_bob")
     case "x": try await relay.expireTokens()
     case "k" where relay.isRunning: relay.kill()
-    case "k": try await relay.start()
+    case "k":
+      try await relay.start()
+      for phone in phones { await phone.restart(isOnline: phone.isOnline) }
     default:
       let form = #/(?:([1-3]) )?(?:(\w+):)? *(.*)/#
       guard let (_, number, name, text) = line.wholeMatch(of: form)?.output else { return }

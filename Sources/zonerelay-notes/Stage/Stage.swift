@@ -1,5 +1,6 @@
 import Foundation
 import Hummingbird
+import JWTKit
 import Logging
 import UnixSignals
 import ZoneRelayClient
@@ -27,8 +28,10 @@ import ZoneRelayClient
     let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup, .sigquit)
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("zonerelay-notes-\(UUID().uuidString.prefix(8))")
-    try FileManager.default.createDirectory(
-      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    guard mkdir(folder.path, 0o700) == 0 else {
+      let why = "cannot make \(folder.path): \(String(cString: strerror(errno)))"
+      throw StageError(description: "\(why); set TMPDIR to a folder that you may write")
+    }
     defer { try? FileManager.default.removeItem(at: folder) }  // else the system cleans it
     let port = 10_000 + Int(getpid()) % 10_000 * 2
     let relay = try RelayProcess(binary, in: folder, port: port)
@@ -37,9 +40,11 @@ import ZoneRelayClient
     let poster = OutboxPoster(store: store, relay: relay.address, key: relay.producerKey) {
       write("    (outbox: \($0))\n")
     }
-    let tokens = await UserTokens(secret: relay.userSecret, container: relay.address.container)
+    let secret = HMACKey(from: Array(relay.userSecret.utf8))
+    let keys = await JWTKeyCollection().add(hmac: secret, digestAlgorithm: .sha256)
+    let api = RecordServer(store: store, keys: keys, container: relay.address.container)
     let server = Application(
-      responder: RecordServer(store: store, tokens: tokens).responder(),
+      responder: api.responder(),
       configuration: .init(address: .hostname("127.0.0.1", port: port + 1)),
       logger: Logger(label: "notes") { _ in SwiftLogNoOpLogHandler() })
     let url = URL(string: "http://127.0.0.1:\(port + 1)")!
@@ -57,14 +62,18 @@ import ZoneRelayClient
         guard await signals.first(where: { _ in true }) != nil, !isTerminal else { return }
         throw StageError(description: "interrupted")
       },
-      { try await server.run() },
+      {
+        do { try await server.run() } catch {
+          throw StageError(description: "record server: \(error); \(relay.remedy)")
+        }
+      },
       {
         try await relay.start()
         write(help)
         try await sideBySide(
-          { try await poster.run() }, { try await stage.showPhones() },
+          { await poster.run() }, { try await stage.showPhones() },
           { await phones[0].run() }, { await phones[1].run() }, { await phones[2].run() },
-          { try await isTerminal ? stage.readTerminal() : Script(stage: stage).run() })
+          { try await isTerminal ? stage.readTerminal() : stage.playScript() })
       })
   }
 

@@ -51,6 +51,35 @@ import Testing
     #expect(try Self.left(in: workplace).isEmpty)
   }
 
+  /// The program that holds the port becomes the sample, and keeps its process id and the port.
+  @Test(arguments: [0, 1])
+  func `the sample says which port is taken and what helps`(port: Int) async throws {
+    let workplace = try Workplace()
+    defer { workplace.remove() }
+    let holder = """
+      import os, socket, sys
+      port = 10000 + os.getpid() % 10000 * 2 + \(port)
+      server = socket.create_server(("127.0.0.1", port))
+      server.set_inheritable(True)
+      os.execv(sys.argv[1], sys.argv[1:])
+      """
+    try Data(holder.utf8).write(to: workplace.file("holder.py"))
+    let ended = await (try Self.start(in: workplace, "exec python3 \"$TMPDIR/holder.py\" \"$0\""))
+      .wait(seconds: 60)
+    #expect(ended.status == 1)
+    #expect(ended.errors.contains("start this again"), "\(ended.errors)")
+    #expect(try Self.left(in: workplace).isEmpty)
+    #expect(try Self.processes(in: workplace).isEmpty, "the relay still runs")
+  }
+
+  @Test func `without a folder for its files the sample says what helps`() async throws {
+    let workplace = try Workplace()
+    defer { workplace.remove() }
+    let ended = await (try Self.start(in: workplace, "TMPDIR=\"$TMPDIR/none\" exec \"$0\"")).wait()
+    #expect(ended.status == 1)
+    #expect(ended.errors.contains("No such file or directory; set TMPDIR to"), "\(ended.errors)")
+  }
+
   /// The sample makes its folder in the workplace.
   private static func start(in workplace: Workplace, _ command: String) throws -> Program {
     try Program(
