@@ -36,6 +36,7 @@ extension Partition {
     ledgers[slot.account].pending += pending
     if row.lane.slot > .zero { recoverSlot(of: device) }
     devices.watchAddress(of: device, limits)
+    if slot.lane.holdsAnything { trace.waitsSinceBefore(device) }
     markDirty(device)
   }
 

@@ -26,7 +26,8 @@ extension Partition {
       }
     case .nothing where devices[device].lane.isUnreachable:
       if trace.waits(device, for: .connection) { trace(.waitsForConnection, of: device, at: now) }
-    case .nothing, .timer, .fold, .attempt, .tell: _ = trace.waits(device, for: nil)
+    case .timer, .fold: trace.pauses(device)
+    case .nothing, .attempt, .tell: _ = trace.waits(device, for: nil)
     }
   }
 

@@ -21,6 +21,8 @@ struct TraceBuffer: Sendable {
       lost += 1
       return
     }
+    // A turn that makes an entry mostly makes some more.
+    if entries.capacity == 0 { entries.reserveCapacity(16) }
     entries.append(TraceEntry(at: at, event))
   }
 
@@ -29,8 +31,20 @@ struct TraceBuffer: Sendable {
   /// - Returns: true if the lane has begun to wait for this.
   mutating func waits(_ device: Int, for kind: DeviceEvent.WaitKind?) -> Bool {
     guard waits[device] != kind else { return false }
+    let before = waits[device]
     waits[device] = kind
-    return kind != nil
+    return kind != nil && before != .sinceBefore
+  }
+
+  /// The lane in this slot waits for something that makes no entry.
+  mutating func pauses(_ device: Int) {
+    if waits[device] != .sinceBefore { waits[device] = nil }
+  }
+
+  /// Something pends since before the start for the lane in this slot, and the life before has told
+  /// what the lane waits for.
+  mutating func waitsSinceBefore(_ device: Int) {
+    if isOn { waits[device] = .sinceBefore }
   }
 
   /// Gives all entries away, without a copy of any.
@@ -46,5 +60,7 @@ extension DeviceEvent {
   enum WaitKind: Hashable, Sendable {
     case time(Lane.Wait)
     case connection
+    /// What it waits for is not known, because the wait began before the start.
+    case sinceBefore
   }
 }

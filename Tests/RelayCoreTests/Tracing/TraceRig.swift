@@ -4,6 +4,8 @@
 /// would be told of it.
 struct TraceRig: ~Copyable {
   var relay: Relay
+  private let limits: Limits
+  private let policy: WakePolicy
   var now = Sample.start
   private(set) var entries: [TraceEntry] = []
   private var ordinals = [Ordinal](repeating: .zero, count: PartitionID.count)
@@ -16,7 +18,14 @@ struct TraceRig: ~Copyable {
   ) {
     var policy = WakePolicy()
     change(&policy)
+    (self.limits, self.policy) = (limits, policy)
     relay = Relay([], limits: limits, policy: policy, isTraced: isTraced)
+    _ = relay.recovered()
+  }
+
+  /// The next life begins with this partition.
+  mutating func restart(_ tables: PartitionTables) {
+    relay = Relay([tables], limits: limits, policy: policy, isTraced: true)
     _ = relay.recovered()
   }
 
@@ -115,11 +124,13 @@ struct TraceRig: ~Copyable {
       database, of: user)
   }
 
-  mutating func fold() {
+  @discardableResult
+  mutating func fold() -> Cut {
     let cut = relay.cut(at: now)
     var effects: [Effect] = []
     relay.folded(cut, at: now, into: &effects)
     perform(effects)
+    return cut
   }
 
   /// Forwards messages of one partition to another.

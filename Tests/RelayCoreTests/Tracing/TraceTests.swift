@@ -61,6 +61,40 @@ import Testing
       ])
   }
 
+  /// A thousand phones that wait for their budget would otherwise fill the recorder's file at each
+  /// start.
+  @Test func `a lane that waited before the restart makes no entry for going on`() {
+    var rig = TraceRig { $0.background.max = 1 }
+    rig.register()
+    rig.save()
+    let home = PartitionID.home(of: Sample.owner, in: Sample.scope)
+    let subscribed = rig.fold().partitions.first { $0.id == home }
+    rig.change()
+    rig.wake()
+    rig.change()
+    rig.wait(60)
+    #expect(rig.lines().last == "1 waits for backgroundBudget until 3602000")
+    rig.acknowledge(.zone(Sample.zone, .private, .zero))
+    let cut = rig.fold()
+    let last = cut.partitions.first { $0.id == home }
+    var tables = PartitionTables(id: home, cursor: Ordinal(4))
+    tables.time = cut.at
+    tables.subscriptions = subscribed?.subscriptions ?? []
+    tables.devices = last?.devices ?? []
+    #expect(tables.devices.count == 1 && tables.subscriptions.count == 1)
+    _ = rig.lines()
+    rig.restart(tables)
+    rig.wait(60)
+    rig.change()
+    rig.wait(60)
+    #expect(rig.lines() == ["change 3", "reading matched 3: 1 pends as ReadingList"])
+    rig.wait(3_600)
+    rig.end()
+    rig.change()
+    rig.wait(60)
+    #expect(rig.lines().last == "1 waits for backgroundBudget until 7382000")
+  }
+
   @Test func `an own change, a retired device and a removed device are told apart`() {
     var rig = TraceRig { $0.pruning.hold = .zero }
     rig.register(1)
