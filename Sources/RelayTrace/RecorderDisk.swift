@@ -98,10 +98,10 @@ final class RecorderDisk: @unchecked Sendable {
     // lost what was not on the disk.
     if case .kept(let ended) = beginning { isWhole = ended.map { $0 &+ 1 == life } ?? false }
     var marks: [TraceEntry] = []
-    if missing > 0 {
-      marks.append(TraceEntry(at: now, .lost(missing)))
-    } else if isBegun || !isWhole {
+    if !(isBegun ? beginning.isKept : isWhole) {
       marks.append(TraceEntry(at: now, .lost(nil)))
+    } else if missing > 0 || isBegun {
+      marks.append(TraceEntry(at: now, .lost(missing > 0 ? missing : nil)))
     }
     if !isBegun { marks.append(TraceEntry(at: now, .began)) }
     return marks

@@ -39,7 +39,7 @@ struct RingBlock {
       let checksum = head.checksum(payload, behind: end)
       guard bytes.word(at: end.offset + 24) == checksum else { break }
       frames.append(Frame(head: head, payload: start..<next))
-      (end.offset, end.checksum) = (next, checksum)
+      end.add(head, checksum: checksum)
     }
   }
 

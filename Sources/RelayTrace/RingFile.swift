@@ -16,6 +16,8 @@ struct RingFile: ~Copyable {
     case kept(ended: UInt64?)
     /// The file was made anew, for this reason.
     case anew(String)
+
+    var isKept: Bool { if case .kept = self { true } else { false } }
   }
 
   struct Failure: Error {
@@ -129,13 +131,31 @@ struct RingFile: ~Copyable {
     return sequence < RingLayout.sequenceEnd ? sequence : nil
   }
 
-  /// Whether the file is still the one at this path, in its size. An operator may have removed it,
-  /// or put another one in its place.
+  /// Whether the file is still the one at this path, in its size, and ends as it was written. An
+  /// operator may have removed it, or put another one in its place.
   func isStill(at path: String) -> Bool {
     var (own, named) = (stat(), stat())
     guard fstat(descriptor, &own) == 0, stat(path, &named) == 0 else { return false }
     return own.st_ino == named.st_ino && own.st_dev == named.st_dev
-      && Int(own.st_size) == RingLayout.offset(ofBlock: blocks)
+      && Int(own.st_size) == RingLayout.offset(ofBlock: blocks) && endsAsWritten
+  }
+
+  /// Whether the newest block still ends as this file left it. A file that was copied over this one
+  /// has the same size, and the same place on the disk.
+  private var endsAsWritten: Bool {
+    guard end.sequence > 0 else { return true }
+    let isBlock = read(RingLayout.blockHeadBytes, at: 0, in: end.sequence)
+      .withUnsafeBytes { RingLayout.sequence(of: $0) == end.sequence }
+    guard let frame = end.frame else { return isBlock }
+    let head = read(RingLayout.frameHeadBytes, at: frame, in: end.sequence)
+    return isBlock && head.withUnsafeBytes { $0.word(at: 24) } == end.checksum
+  }
+
+  /// - Returns: zeroes if the bytes cannot be read.
+  private func read(_ count: Int, at offset: Int, in sequence: UInt64) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    _ = pread(descriptor, &bytes, count, place(of: offset, in: sequence))
+    return bytes
   }
 
   /// Appends a frame, in the next block if the newest one has no room for it.
@@ -152,16 +172,19 @@ struct RingFile: ~Copyable {
     }
     let checksum = payload.withUnsafeBytes { head.checksum($0, behind: end) }
     try write(head.bytes(checksum: checksum) + payload, at: end.offset, in: end.sequence)
-    (end.offset, end.checksum) = (end.offset + length, checksum)
+    end.add(head, checksum: checksum)
   }
 
   /// Writes bytes into a block.
   private func write(_ bytes: [UInt8], at offset: Int, in sequence: UInt64) throws(Failure) {
-    let index = Int((sequence - 1) % UInt64(blocks))
-    let place = off_t(RingLayout.offset(ofBlock: index) + offset)
-    let written = pwrite(descriptor, bytes, bytes.count, place)
+    let written = pwrite(descriptor, bytes, bytes.count, place(of: offset, in: sequence))
     guard written == bytes.count else {
       throw Failure(operation: "write", code: written < 0 ? errno : ENOSPC)
     }
+  }
+
+  private func place(of offset: Int, in sequence: UInt64) -> off_t {
+    let index = Int((sequence - 1) % UInt64(blocks))
+    return off_t(RingLayout.offset(ofBlock: index) + offset)
   }
 }

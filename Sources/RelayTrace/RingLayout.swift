@@ -16,6 +16,8 @@ enum RingLayout {
   static let frameHeadBytes = 32
   /// The most bytes of one frame, its head included.
   static let frameBytesMax = blockBytes - blockHeadBytes
+  /// The most bytes of a frame's entries.
+  static let payloadMax = frameBytesMax - frameHeadBytes
 
   static let magic: UInt64 = 0x3143_4152_5452_5a21
   static let blockMagic: UInt64 = 0x4b4c_4254_525a_0001
@@ -92,7 +94,20 @@ enum RingLayout {
   struct BlockEnd: Equatable {
     var sequence: UInt64
     var offset = blockHeadBytes
-    var checksum: UInt64 = 0
+    /// Where the frame before begins; `nil` if the block has no frame.
+    private(set) var frame: Int?
+    private(set) var checksum: UInt64 = 0
+
+    init(sequence: UInt64, offset: Int = blockHeadBytes) {
+      (self.sequence, self.offset) = (sequence, offset)
+    }
+
+    /// A frame with this payload stands there.
+    mutating func add(_ head: FrameHead, checksum: UInt64) {
+      frame = offset
+      offset += frameHeadBytes + Int(head.length)
+      self.checksum = checksum
+    }
   }
 
   /// A checksum against damage, not against forgery.

@@ -49,6 +49,34 @@ import Testing
     await next.close()
   }
 
+  /// `cp old.ring trace.ring` writes into the same file, and keeps its size.
+  @Test(arguments: ["zeroes", "an older copy"])
+  func `a file that is overwritten in place is noticed with the next write`(by what: String)
+    async throws
+  {
+    let folder = try Folder()
+    let recorder = FileRecorder.begin(folder)
+    recorder.record([Sample.entry(1)])
+    _ = try await recorder.all()
+    var copy = try Data(contentsOf: URL(fileURLWithPath: folder.file))
+    if what == "zeroes" { copy = Data(count: copy.count) }
+    recorder.record([Sample.entry(2)])
+    _ = try await recorder.all()
+    let file = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.file))
+    try file.write(contentsOf: copy)
+    try file.close()
+    recorder.record([Sample.entry(3)])
+    let all = try await recorder.all()
+    #expect(Self.changes(all) == (what == "zeroes" ? [3] : [1, 3]))
+    #expect(Self.gaps(all) == [nil])
+    #expect(all.dropLast().last?.event == .lost(nil))
+    await recorder.close()
+    let next = FileRecorder.begin(folder)
+    let later = try await next.all()
+    #expect(Self.changes(later) == Self.changes(all) && Self.gaps(later) == [nil])
+    await next.close()
+  }
+
   /// A question also opens the removed file anew, so the operator gets an answer.
   @Test func `a reader, too, notices that the file was removed`() async throws {
     let folder = try Folder()
@@ -120,6 +148,28 @@ import Testing
     await recorder.close()
   }
 
+  /// How much the killed life lost is not known, so a number would be wrong.
+  @Test func `a drop behind a life that was killed makes a gap of unknown size`() async throws {
+    let folder = try Folder()
+    let killed = FileRecorder.begin(folder)
+    killed.record([Sample.entry(1)])
+    _ = try await killed.all()
+    let aside = folder.file + ".aside"
+    try FileManager.default.moveItem(atPath: folder.file, toPath: aside)
+    try FileManager.default.createDirectory(
+      atPath: folder.file, withIntermediateDirectories: false)
+    let clock = HandClock()
+    let next = FileRecorder.begin(folder, clock: clock)
+    next.record([Sample.entry(2), Sample.entry(3)])
+    await #expect(throws: TraceError.self) { try await next.all() }
+    try FileManager.default.removeItem(atPath: folder.file)
+    try FileManager.default.moveItem(atPath: aside, toPath: folder.file)
+    clock.advance(FileRecorder.testRetryAfter)
+    let all = try await next.all()
+    #expect(Self.changes(all) == [1] && Self.gaps(all) == [nil])
+    await next.close()
+  }
+
   /// A match of a user with some thousand devices would be so large; no limit allows as many.
   @Test func `an entry that no block holds is left out alone`() async throws {
     func match(_ devices: Int) -> TraceEntry {
@@ -140,8 +190,8 @@ import Testing
       return writer.bytes.bytes.count
     }
     // Each device takes the same number of bytes.
-    let most = 2_000 + (RingWriter.payloadMax - bytes(2_000)) / (bytes(2_000) - bytes(1_999))
-    #expect(bytes(most) <= RingWriter.payloadMax && bytes(most + 1) > RingWriter.payloadMax)
+    let most = 2_000 + (RingLayout.payloadMax - bytes(2_000)) / (bytes(2_000) - bytes(1_999))
+    #expect(bytes(most) <= RingLayout.payloadMax && bytes(most + 1) > RingLayout.payloadMax)
     for extra in [-1, 0, 1] {
       let folder = try Folder()
       let recorder = FileRecorder.begin(folder)
