@@ -15,8 +15,9 @@ import Synchronization
 package final class FileRecorder: FlightRecorder, Sendable {
   /// The file's name in the store's directory.
   package static let fileName = "trace.ring"
-  /// Entries that may wait to be written.
+  /// Entries that may wait to be written, and the bytes that they may take.
   package static let waitingMax = 32_768
+  package static let waitingBytesMax = 16 << 20
   /// Explanations that may read, or wait to read, at the same time.
   package static let readersMax = 4
   /// How long entries wait before they are written together.
@@ -24,15 +25,13 @@ package final class FileRecorder: FlightRecorder, Sendable {
   /// How long after a failure the file is tried again.
   package static let retryAfter = Span.seconds(5)
 
-  fileprivate struct State {
-    var waiting: [[TraceEntry]] = []
-    var waitingCount = 0
+  private struct State {
+    var waiting = WaitingFrames(
+      entriesMax: FileRecorder.waitingMax, bytesMax: FileRecorder.waitingBytesMax)
     /// Whether a write, or a new try after a failure, is on its way.
     var isWriting = false
     var isRetrying = false
-    /// How many entries the last of the waiting ones says are lost; 0 if it is another entry.
-    var dropped = 0
-    var taken: UInt64 = 0
+    /// How many entries could not be written.
     var lost: UInt64 = 0
     var trouble: String?
     var readers = 0
@@ -74,13 +73,8 @@ package final class FileRecorder: FlightRecorder, Sendable {
 
   package func record(_ entries: [TraceEntry]) {
     let isFirst = state.withLock { state -> Bool in
-      guard !state.isClosed, let first = entries.first else { return false }
-      if state.waitingCount + entries.count <= Self.waitingMax {
-        state.append(entries)
-        state.dropped = 0
-      } else {
-        state.drop(entries.count, at: first.at)
-      }
+      guard !state.isClosed, !entries.isEmpty else { return false }
+      state.waiting.add(entries)
       defer { state.isWriting = true }
       return !state.isWriting
     }
@@ -88,7 +82,7 @@ package final class FileRecorder: FlightRecorder, Sendable {
     queue.asyncAfter(deadline: .now() + Self.writeWithin) { self.write() }
   }
 
-  package var place: UInt64 { state.withLock { $0.taken } }
+  package var place: UInt64 { state.withLock { $0.waiting.taken } }
 
   /// How many readers read, or wait to read.
   var readerCount: Int { state.withLock { $0.readers } }
@@ -96,7 +90,8 @@ package final class FileRecorder: FlightRecorder, Sendable {
   package var health: RecorderHealth {
     state.withLock { state in
       var health = RecorderHealth()
-      (health.recorded, health.lost, health.trouble) = (state.taken, state.lost, state.trouble)
+      (health.recorded, health.trouble) = (state.waiting.taken, state.trouble)
+      health.lost = state.lost + state.waiting.lost
       health.bytes = Int64(disk.bytes)
       return health
     }
@@ -104,8 +99,11 @@ package final class FileRecorder: FlightRecorder, Sendable {
 
   /// Writes what waits. Runs on the queue.
   private func write() {
-    let (waiting, first) = state.withLock { state in state.takeWaiting() }
-    let outcome = disk.write(waiting, from: first)
+    let (frames, first) = state.withLock { state in
+      state.isWriting = false
+      return state.waiting.take()
+    }
+    let outcome = disk.write(frames, from: first)
     let retries = state.withLock { state -> Bool in
       state.trouble = outcome.trouble
       state.lost += UInt64(outcome.lost)
@@ -165,27 +163,5 @@ package final class FileRecorder: FlightRecorder, Sendable {
         waiter.resume()
       }
     }
-  }
-}
-
-extension FileRecorder.State {
-  mutating func append(_ entries: [TraceEntry]) {
-    waiting.append(entries)
-    waitingCount += entries.count
-    taken += UInt64(entries.count)
-  }
-
-  /// The entries find no room. The entry that says so has a place of its own beside the bound.
-  mutating func drop(_ count: Int, at: Instant) {
-    lost += UInt64(count)
-    if dropped == 0 { append([TraceEntry(at: at, .lost(0))]) }
-    dropped += count
-    waiting[waiting.count - 1] = [TraceEntry(at: at, .lost(dropped))]
-  }
-
-  /// - Returns: what waits, and the number of its first entry.
-  mutating func takeWaiting() -> ([[TraceEntry]], UInt64) {
-    defer { (waiting, waitingCount, dropped, isWriting) = ([], 0, 0, false) }
-    return (waiting, taken - UInt64(waitingCount))
   }
 }

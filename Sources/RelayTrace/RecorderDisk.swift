@@ -39,21 +39,19 @@ final class RecorderDisk: @unchecked Sendable {
 
   static func remove(_ path: String) -> Bool { unlink(path) == 0 }
 
-  /// - Parameters:
-  ///   - parts: entries in their order, as the loop gave them: a copy in one array would cost as
-  ///     much as to write them.
-  ///   - first: the number of the first entry in this life.
-  func write(_ parts: [[TraceEntry]], from first: UInt64) -> Outcome {
+  /// - Parameter first: the number in this life of the first entry, or of the next one if there is
+  ///   no frame.
+  func write(_ frames: [WaitingFrames.Frame], from first: UInt64) -> Outcome {
     guard let life else { return Outcome() }
-    let count = parts.reduce(0) { $0 + $1.count }
+    let count = frames.reduce(0) { $0 + $1.count }
     guard open(before: first, in: life) else {
       missing += count
       return Outcome(trouble: trouble, lost: count)
     }
     guard count > 0 else { return Outcome(trouble: trouble) }
     do throws(RingFile.Failure) {
-      try writer?.write(parts, from: first)
-      return Outcome(lost: writer?.tooLarge ?? 0)
+      try writer?.write(frames)
+      return Outcome()
     } catch {
       let lost = count - (writer?.written ?? 0)
       missing += lost

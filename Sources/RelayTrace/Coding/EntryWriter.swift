@@ -18,7 +18,8 @@ struct EntryWriter {
     var notification: Identifier?
   }
 
-  init() { bytes = ByteWriter(capacity: 4_096) }
+  /// - Parameter capacity: bytes for which room is made at once.
+  init(capacity: Int = 4_096) { bytes = ByteWriter(capacity: capacity) }
 
   mutating func write(_ entry: TraceEntry) {
     count += 1
