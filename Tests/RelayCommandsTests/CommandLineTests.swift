@@ -46,6 +46,18 @@ struct Said: Sendable {
     #expect(help.answer.contains("--change=/records/api-1 --change=-5"))
   }
 
+  /// `--zone "$ZONE"` with an unset variable would show everything.
+  @Test(arguments: [
+    ["tail", "--zone", ""], ["tail", "--user="], ["device", "list", "--user", "", "--json"],
+    ["explain", "--device", "", "--record", "R"], ["status", "--control="],
+  ])
+  func `an option with an empty value is refused by name`(line: [String]) async {
+    let said = await Said.by(line[0], Array(line.dropFirst()))
+    let option = line.first { $0.hasPrefix("--") }?.split(separator: "=").first ?? ""
+    #expect(said.status == .usage && said.talk.contains("\(option) has an empty value"))
+    #expect(said.talk.contains("leave \(option) out"))
+  }
+
   /// Asking for help or the version is no error, and the answer is on stdout.
   @Test func `help lists the commands, and version prints the version`() async {
     let root = await Said.by("--help")

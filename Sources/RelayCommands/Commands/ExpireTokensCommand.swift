@@ -31,10 +31,6 @@ struct ExpireTokensCommand: RelayCommand {
   @OptionGroup var options: ConfigurationOptions
 
   func validate() throws {
-    // An unset shell variable gives an empty value.
-    for (option, value) in [("--container", container), ("--user", user)] where value == "" {
-      throw ValidationError("\(option) is empty; leave it out to mean all")
-    }
     if let environment, !["development", "production"].contains(environment) {
       throw ValidationError("--environment is development or production, not \(environment)")
     }

@@ -62,6 +62,20 @@ struct RootCommand: RelayCommand {
     return Array(rest[..<words] + arguments[..<count] + rest[words...])
   }
 
+  /// The failure for an option with an empty value, which an unset shell variable gives and which
+  /// would be taken for no option; nil if there is none.
+  static func emptyValue(in arguments: [String]) -> Failure? {
+    let follows = zip(arguments, arguments.dropFirst()).first {
+      $0.hasPrefix("--") && $1.isEmpty && !$0.utf8.contains(UInt8(ascii: "="))
+    }?.0
+    let joined = arguments.first { $0.hasPrefix("--") && $0.hasSuffix("=") }?.dropLast()
+    guard let option = follows ?? joined.map(String.init) else { return nil }
+    let words = path(in: arguments).joined(separator: " ")
+    return Failure(
+      .usage, "\(option) has an empty value",
+      hint: "give it one, or leave \(option) out; see: \(words) --help")
+  }
+
   /// The failure for a word in the place of a command that names no command; nil if there is no
   /// such word.
   static func unknownCommand(in arguments: [String]) -> Failure? {
