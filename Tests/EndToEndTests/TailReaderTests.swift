@@ -55,6 +55,26 @@ import Testing
     #expect(await daemon.stop().status == 0)
     #expect(ContinuousClock.now - began < .seconds(5))
     tail.signal(SIGCONT)
-    #expect(await tail.wait(seconds: 30).errors.contains("zonerelay: "))
+    let cut = await tail.wait(seconds: 30)
+    #expect(cut.status == 1 && cut.errors.contains("the daemon's answer was cut off: "))
+  }
+
+  @Test func `a tail of a killed daemon says that it was cut off`() async throws {
+    let workplace = try Workplace()
+    defer { workplace.remove() }
+    _ = try await Standin.start(in: workplace)
+    try workplace.configure(window: "50ms", extra: "trace: { size: 1MiB }")
+    let daemon = try await RunningDaemon.start(in: workplace)
+    var producer = Producer(daemon.web, key: workplace.producerKey)
+    let tail = try Program(
+      ["tail", "--json", "--control", workplace.controlSocket], in: workplace, name: "tail")
+    #expect(
+      try await Pause.until {
+        try await Self.post(1, &producer)
+        return !Self.lines(tail).isEmpty
+      }, "\(tail.errors)")
+    await daemon.kill()
+    let cut = await tail.wait(seconds: 30)
+    #expect(cut.status == 1 && cut.errors.contains("follow again"), "\(cut.errors)")
   }
 }

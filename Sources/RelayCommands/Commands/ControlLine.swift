@@ -49,7 +49,7 @@ struct ControlLine {
         if let failure = lines.failure { throw failure }
         return
       }
-      throw failure(error)
+      throw lines.haveBegun ? Self.cut(error) : failure(error)
     }
     guard answer.isSuccess else { throw Failure(refusal: answer) }
   }
@@ -73,6 +73,12 @@ struct ControlLine {
     }
   }
 
+  private static func cut(_ error: ClientError) -> Failure {
+    Failure(
+      .failed, "the daemon's answer was cut off: \(error.message)",
+      hint: "the daemon was killed, or it stopped while this command did not read; follow again")
+  }
+
   private func send(_ method: String, _ target: String, _ body: [UInt8]) async throws -> [UInt8] {
     let client = ControlClient(socket: socket, timeout: wait)
     let answer: HTTPAnswer
@@ -90,16 +96,20 @@ extension ControlLine {
   /// Cuts bytes into lines, and decodes each.
   private final class Lines: Sendable {
     private let body: @Sendable (TraceLine?) -> Bool
-    private let state = Mutex<(rest: [UInt8], failure: Failure?)>(([], nil))
+    private let state = Mutex<(rest: [UInt8], failure: Failure?, haveBegun: Bool)>(([], nil, false))
 
     init(_ body: @escaping @Sendable (TraceLine?) -> Bool) { self.body = body }
 
     /// Why the daemon's lines cannot be read; `nil` means that they could be read so far.
     var failure: Failure? { state.withLock { $0.failure } }
 
+    /// Whether a byte of the answer has come.
+    var haveBegun: Bool { state.withLock { $0.haveBegun } }
+
     /// - Returns: false to end the answer.
     func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
       let parts = state.withLock { state -> [[UInt8]] in
+        state.haveBegun = true
         state.rest += bytes
         var parts = state.rest.split(
           separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false

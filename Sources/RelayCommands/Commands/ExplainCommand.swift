@@ -22,6 +22,9 @@ struct ExplainCommand: RelayCommand {
         zonerelay explain --change=/records/api-1 --change=-5   (an id that begins with a dash)
         zonerelay explain --zone _abc/Notes --record A1 --json | jq '.changes[].devices[].result'
 
+      If a zone's name holds a slash, its owner must be named: what stands before the first slash \
+      is taken for the owner.
+
       Exits 1 if no device has this id, or if no such change is remembered.
       """)
 

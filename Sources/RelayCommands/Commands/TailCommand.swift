@@ -16,7 +16,8 @@ struct TailCommand: RelayCommand {
       their number in place of them. At most 8 tails run at once. A tail ends with Ctrl-C, when \
       the daemon stops, and when its output is closed.
 
-      With --user a change is shown if the user made it or owns its zone.
+      With --user a change is shown if the user made it or owns its zone. If a zone's name holds a \
+      slash, its owner must be named: what stands before the first slash is taken for the owner.
 
       Examples:
         zonerelay tail --device 6f1c1e9e-4f0c-4d5e-9a53-0f6f4d3f8a11

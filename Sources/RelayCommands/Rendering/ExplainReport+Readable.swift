@@ -15,7 +15,8 @@ extension ExplainReport: Readable {
       return gaps > 0
         ? "what the flight recorder held is missing" : "the flight recorder has no entries yet"
     }
-    let missing = gaps > 0 ? "; entries are missing in \(gaps) places" : ""
+    let places = gaps == 1 ? "one place" : "\(gaps) places"
+    let missing = gaps > 0 ? "; entries are missing in \(places)" : ""
     return "the flight recorder's memory begins at \(HumanFormat.moment(knownSince))\(missing)"
   }
 }
@@ -26,7 +27,7 @@ extension ExplainReport.DeviceStanding {
     var lines = [
       "device \(paint.strong(clientId))  \(state)",
       "  user \(user), \(container), \(environment)"
-        + (route.map { ", \($0.transport) \($0.topic)" } ?? ""),
+        + (route.map { ", \($0.transport)\($0.topic.isEmpty ? "" : " \($0.topic)")" } ?? ""),
     ]
     for part in waiting {
       let why = part.reason.map { ReasonText.sentence($0) } ?? "told, and not acknowledged yet"
