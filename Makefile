@@ -35,7 +35,8 @@ define install_packages
 	  fi; \
 	  echo "Installing with apt-get:$$missing"; \
 	  $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q \
-	    --no-install-recommends $$missing </dev/null >/dev/null || { \
+	    --no-install-recommends $$missing </dev/null >/dev/null 2>&1 || { \
+	    echo "Asking for the newest list of packages first."; \
 	    $$as_root apt-get update -q </dev/null >/dev/null; \
 	    $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q \
 	      --no-install-recommends $$missing </dev/null >/dev/null; \
