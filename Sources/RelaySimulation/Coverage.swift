@@ -18,7 +18,6 @@ package struct Coverage: Sendable {
     .valuesLeftOut: "messages carry no large values, since no subscription asks for one",
     .trimmedInParts: "a world has fewer old rows than one trim removes",
     .trimRefused: "the simulated store never refuses a trim",
-    .pushWithoutSender: "every route of a world has a sender",
   ]
 
   /// A printed summary: the branches with the number of seeds that reached them, and the others.

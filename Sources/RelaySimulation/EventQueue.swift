@@ -53,6 +53,7 @@ enum WorldEvent {
   case stop
   case attack
   case clockSet
+  case reload(RouteKey)
   case calm
 }
 

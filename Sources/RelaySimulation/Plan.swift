@@ -92,11 +92,13 @@ struct Plan: Sendable {
     var bytesMax = 1
   }
 
-  /// After how many of a thousand steps a change is explained; and how many of a thousand groups of
-  /// entries the flight recorder loses.
+  /// After how many of a thousand steps a change is explained; how many of a thousand groups of
+  /// entries the flight recorder loses; and how many reloads take a route's provider away, or give
+  /// it back.
   struct Explaining: Sendable {
     var steps = 0
     var lost = 0
+    var reloads = 0
   }
 
   init(seed: UInt64) {
@@ -132,6 +134,7 @@ struct Plan: Sendable {
     guard draw.below(4) == 0 else { return }
     explaining.steps = draw.from(5...50)
     explaining.lost = draw.below(4) == 0 ? draw.from(1...50) : 0
+    explaining.reloads = draw.below(2) == 0 ? draw.from(1...6) : 0
   }
 
   /// Chooses the smearing with a random generator of its own. The threshold and the rates are low,
@@ -289,7 +292,7 @@ struct Plan: Sendable {
 
   /// Sets the conditions under which the checkers can find a planted bug.
   mutating func ripen(for mutant: Mutant) {
-    (numbered, courierVisits, courierOnly, explaining.steps) = (0, 0, 0, 0)
+    (numbered, courierVisits, courierOnly, explaining) = (0, 0, 0, Explaining())
     dropLoads()
     switch mutant {
     case .answersEarly: (crash, commitUnknown) = (10, 200)

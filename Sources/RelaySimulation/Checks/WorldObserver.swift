@@ -194,9 +194,9 @@ struct WorldObserver {
     let isCurrent = inFlight[attempt.device] == attempt.id
     if isCurrent {
       inFlight[attempt.device] = nil
-      // The provider refused the relay, or the relay took the push back. The device got no push, so
-      // no budget counts the attempt.
-      if verdict.isRoutes || verdict.isRecalled, attempt.route.transport != .courier {
+      // The provider refused the relay, or the push did not leave. The device got no push, so no
+      // budget counts the attempt.
+      if verdict.isRoutes || verdict.isUnsent, attempt.route.transport != .courier {
         _ = attempts[attempt.device]?.popLast()
       }
     }

@@ -27,15 +27,8 @@ package struct ExplanationCounts: Sendable {
     return sum
   }
 
-  /// For each reason that no world reaches, why. Tests of explanations reach these reasons.
-  private static let reasons: [String: String] = [
-    "no_provider": "every route of a world has a provider"
-  ]
-
-  /// Reasons that no explanation gave and that have no entry in `reasons`.
-  package var missing: [String] {
-    Explanation.Reason.codes.filter { outcomes[$0] == nil && Self.reasons[$0] == nil }
-  }
+  /// Reasons that no explanation gave.
+  package var missing: [String] { Explanation.Reason.codes.filter { outcomes[$0] == nil } }
 
   /// A printed summary: each outcome with its number, and the reasons that were not reached.
   package var lines: [String] {
@@ -45,9 +38,7 @@ package struct ExplanationCounts: Sendable {
       "explanations: \(exact) as the world knew, \(among) among what it allowed, "
         + "\(unclear) not compared: " + counts.joined(separator: ", ")
     ]
-    for code in Explanation.Reason.codes where outcomes[code] == nil {
-      lines.append("not reached: \(code): \(Self.reasons[code] ?? "no reason is known")")
-    }
+    lines += missing.map { "not reached: \($0)" }
     return lines
   }
 }

@@ -117,6 +117,8 @@ extension Witness {
     }
     if now.isCourierOnly {
       if !now.isConnected { reasons.insert("not_connected") }
+    } else if now.isWithoutProvider {
+      reasons.insert("no_provider")
     } else if stoppedRoutes.contains(where: { $0.topic == now.topic }) {
       reasons.insert("route_stopped")
     }
@@ -136,6 +138,7 @@ extension Witness {
     var isCourierOnly: Bool
     var isConnected: Bool
     var topic: String
+    var isWithoutProvider: Bool
     /// How far the relay's time may be from the world's.
     var slack: Span
   }

@@ -166,6 +166,7 @@ extension Witness {
 
   private mutating func withdrawEnded(by arrival: SeenChange) {
     let change = arrival.change
+    if arrival.isSuperseded { return }
     switch change.event {
     case .revoked(let user) where arrival.members.contains(user):
       withdraw(.zone(change.zone, .shared), of: user)

@@ -68,6 +68,9 @@ extension World {
       hasSpent: spent.count >= most || !faults.crashes.isEmpty || !faults.corrections.isEmpty,
       last: last, isCourierOnly: clients[client].isCourierOnly,
       isConnected: clients[client].line?.key == key, topic: World.topic(of: clients[client].token),
+      isWithoutProvider: providers.missing.contains {
+        $0.topic == World.topic(of: clients[client].token)
+      },
       slack: faults.wallAhead == .zero && faults.corrections.isEmpty ? .seconds(1) : .days(10_000))
   }
 }

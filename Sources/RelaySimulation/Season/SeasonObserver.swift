@@ -129,7 +129,11 @@ extension Verdict {
     if case .later(_, .route, _) = self { true } else { false }
   }
 
-  var isRecalled: Bool {
-    if case .later(_, .recalled, _) = self { true } else { false }
+  /// Whether the push did not leave the relay.
+  var isUnsent: Bool {
+    switch self {
+    case .later(_, .recalled, _), .later(_, .unsent, _): true
+    default: false
+    }
   }
 }

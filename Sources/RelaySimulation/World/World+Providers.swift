@@ -4,6 +4,8 @@ import RelayCore
 struct ProviderState {
   var nextToken: UInt8 = 1
   var deadTokens: Set<UInt8> = []
+  /// Routes without a provider, because the operator has removed it from the configuration.
+  var missing: Set<RouteKey> = []
   /// Pushes that wait for a stream, and the pushes that were taken back.
   var waiting: Set<PushAttempt.ID> = []
   var recalled: Set<PushAttempt.ID> = []
@@ -14,6 +16,17 @@ struct ProviderState {
 /// The push providers: they take, delay and refuse pushes, leave some unanswered, and report dead
 /// tokens.
 extension World {
+  /// The operator removes the route's provider from the configuration, or adds it again.
+  func reload(_ route: RouteKey) {
+    guard !faults.isOver else { return }
+    let isBack = providers.missing.remove(route) != nil
+    if !isBack { providers.missing.insert(route) }
+    daemon?.add(
+      .reconfigured(
+        Coordinator.Reconfiguration(
+          settings: plan.settings, started: isBack ? [route] : [], ended: isBack ? [] : [route])))
+  }
+
   func push(_ attempt: PushAttempt) throws {
     guard let daemon, let text = PushText(attempt.payload) else {
       throw InvariantViolation(
@@ -33,6 +46,9 @@ extension World {
     let delay: Int64 = isSlow ? 8_000 : 80
     if isSlow { providers.waiting.insert(attempt.id) }
     func end(_ verdict: Verdict) { soon(delay, .verdict(life: life, attempt, verdict)) }
+    if providers.missing.contains(attempt.route) {
+      return end(.later(after: nil, .unsent, .init("no provider")))
+    }
     if draw.permille(plan.providerGone) { providers.deadTokens.insert(token) }
     if providers.deadTokens.contains(token) {
       end(.gone(at: draw.below(3) == 0 ? now : nil, .init("Unregistered")))

@@ -42,7 +42,8 @@ extension World {
     if mutant == .commitsEverything { settings.work.commit = WorkBounds.Commit() }
     if plan.explaining.steps > 0 { store.begin(at: now, isWhole: true) }
     let daemon = SimulatedDaemon(
-      store: store, settings: settings, routes: World.routes, at: moment,
+      store: store, settings: settings, routes: World.routes.subtracting(providers.missing),
+      at: moment,
       forgetsTime: mutant == .believesClocks, isUnbounded: mutant == .neverRefuses)
     self.daemon = daemon
     (providers.waiting, providers.recalled) = ([], [])

@@ -147,6 +147,11 @@ final class World {
     }
     for _ in 0..<4 where draw.permille(plan.stops) { soon(span, .stop) }
     for _ in 0..<40 where draw.permille(plan.attacks) { soon(span, .attack) }
+    var draw = SeededRandom(seed: outcome.seed ^ 0x7171)
+    for _ in 0..<plan.explaining.reloads {
+      let route = draw.pick(World.routes.sorted())
+      at(Span(milliseconds: Int64(draw.below(Int(span)))), .reload(route))
+    }
   }
 
   private func handle(_ event: WorldEvent) throws {
@@ -180,6 +185,7 @@ final class World {
     case .restore: restore()
     case .attack: try attack()
     case .clockSet: setClock()
+    case .reload(let route): reload(route)
     case .calm: try calm()
     }
   }
@@ -191,7 +197,10 @@ final class World {
     plan.calm()
     if mutant == .dropsPushes { plan.providerMute = 0 }
     if daemon == nil { try boot() }
-    daemon?.add(.reconfigured(Coordinator.Reconfiguration(settings: plan.settings)))
+    let started = providers.missing
+    providers.missing = []
+    daemon?.add(
+      .reconfigured(Coordinator.Reconfiguration(settings: plan.settings, started: started)))
     for index in clients.indices where clients[index].registered != nil {
       register(index, as: clients[index].user)
     }
