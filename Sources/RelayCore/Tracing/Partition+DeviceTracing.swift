@@ -26,8 +26,8 @@ extension Partition {
       }
     case .nothing where devices[device].lane.isUnreachable:
       if trace.waits(device, for: .connection) { trace(.waitsForConnection, of: device, at: now) }
-    case .timer, .fold: trace.pauses(device)
-    case .nothing, .attempt, .tell: _ = trace.waits(device, for: nil)
+    case .fold: trace.waitsForFold(device)
+    case .nothing, .timer, .attempt, .tell: _ = trace.waits(device, for: nil)
     }
   }
 

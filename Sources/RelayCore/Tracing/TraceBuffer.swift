@@ -2,6 +2,9 @@
 struct TraceBuffer: Sendable {
   /// Entries that one buffer holds; more are counted as lost. A turn makes at most some thousand.
   static let most = 8_192
+  /// How many lanes of a partition may say again, after a start, what they wait for. Of a million
+  /// waiting devices the entries would drive everything else out of the recorder's memory.
+  static let toldAnew = 64
 
   /// Whether entries are made at all.
   let isOn: Bool
@@ -9,6 +12,7 @@ struct TraceBuffer: Sendable {
   var isReplaying = true
   private var entries: [TraceEntry] = []
   private var lost = 0
+  private var recovered = 0
   /// What each lane is known to wait for, so that going on waiting makes no entry.
   private var waits: [Int: DeviceEvent.WaitKind] = [:]
 
@@ -36,15 +40,19 @@ struct TraceBuffer: Sendable {
     return kind != nil && before != .sinceBefore
   }
 
-  /// The lane in this slot waits for something that makes no entry.
-  mutating func pauses(_ device: Int) {
+  /// The lane in this slot waits for the fold, as each does after a start.
+  mutating func waitsForFold(_ device: Int) {
     if waits[device] != .sinceBefore { waits[device] = nil }
   }
 
   /// Something pends since before the start for the lane in this slot, and the life before has told
   /// what the lane waits for.
+  ///
+  /// The first `toldAnew` lanes make an entry all the same: the life before may have ended before
+  /// they began to wait.
   mutating func waitsSinceBefore(_ device: Int) {
-    if isOn { waits[device] = .sinceBefore }
+    recovered += 1
+    if isOn, recovered > Self.toldAnew { waits[device] = .sinceBefore }
   }
 
   /// Gives all entries away, without a copy of any.
