@@ -21,6 +21,8 @@ final class RecorderDisk: @unchecked Sendable {
   private var isBegun = false
   /// How many entries of this life are not in the file, and not told there yet.
   private var missing = 0
+  /// Whether the file was replaced, and the new one does not say so yet.
+  private var isReplaced = false
   private var retryAt = Instant.zero
   private var trouble: String?
 
@@ -43,21 +45,20 @@ final class RecorderDisk: @unchecked Sendable {
   ///   no frame.
   func write(_ frames: [WaitingFrames.Frame], from first: UInt64) -> Outcome {
     guard let life else { return Outcome() }
-    let count = frames.reduce(0) { $0 + $1.count }
-    guard open(before: first, in: life) else {
-      missing += count
-      return Outcome(trouble: trouble, lost: count)
-    }
-    guard count > 0 else { return Outcome(trouble: trouble) }
+    guard open(before: first, in: life) else { return gives(up: frames[...]) }
     do throws(RingFile.Failure) {
       try writer?.write(frames)
       return Outcome()
     } catch {
-      let lost = count - (writer?.written ?? 0)
-      missing += lost
+      let rest = frames.dropFirst(writer?.written ?? 0)
       fails(error)
-      return Outcome(trouble: trouble, lost: lost)
+      return gives(up: rest)
     }
+  }
+
+  private func gives(up frames: ArraySlice<WaitingFrames.Frame>) -> Outcome {
+    missing += frames.reduce(0) { $0 + $1.missing }
+    return Outcome(trouble: trouble, lost: frames.reduce(0) { $0 + $1.count - $1.gaps })
   }
 
   /// Opens the file if it is not open, and begins a life, or goes on with it.
@@ -70,6 +71,7 @@ final class RecorderDisk: @unchecked Sendable {
         "the trace file was removed or replaced while the relay ran, and is made again",
         metadata: ["file": "\(path)"])
       writer = nil
+      isReplaced = true
     }
     guard trouble == nil || retryAt <= clock.boot() else { return false }
     do throws(RingFile.Failure) {
@@ -80,10 +82,11 @@ final class RecorderDisk: @unchecked Sendable {
       var writer = RingWriter(file)
       try writer.write(marks: marks, before: first)
       self.writer = consume writer
-      (isBegun, missing) = (true, 0)
+      (isBegun, isReplaced, missing) = (true, false, 0)
       settle()
       return true
     } catch {
+      if let why = error.givenUp { tell(.anew(why)) }
       fails(error)
       return false
     }
@@ -96,7 +99,7 @@ final class RecorderDisk: @unchecked Sendable {
     // lost what was not on the disk.
     if case .kept(let ended) = beginning { isWhole = ended.map { $0 &+ 1 == life } ?? false }
     var marks: [TraceEntry] = []
-    if !(isBegun ? beginning.isKept : isWhole) {
+    if !(isBegun ? beginning.isKept && !isReplaced : isWhole) {
       marks.append(TraceEntry(at: now, .lost(nil)))
     } else if missing > 0 || isBegun {
       marks.append(TraceEntry(at: now, .lost(missing > 0 ? missing : nil)))

@@ -23,6 +23,8 @@ struct RingFile: ~Copyable {
   struct Failure: Error {
     var operation: String
     var code: Int32
+    /// Why the file's entries were given up before the failure; nil if they were not.
+    var givenUp: String?
     var text: String { "\(operation): \(String(cString: strerror(code)))" }
   }
 
@@ -54,6 +56,8 @@ struct RingFile: ~Copyable {
       try Self.make(descriptor, blocks: blocks)
     } catch {
       close(descriptor)
+      var error = error
+      if case .unusable(let why) = state { error.givenUp = why }
       throw error
     }
     guard case .unusable(let why) = state else {
@@ -143,12 +147,16 @@ struct RingFile: ~Copyable {
   /// Whether the newest block still ends as this file left it. A file that was copied over this one
   /// has the same size, and the same place on the disk.
   private var endsAsWritten: Bool {
+    var head = [UInt8](repeating: 0, count: 32)
+    guard pread(descriptor, &head, head.count, 0) == head.count,
+      head == RingLayout.head(blocks: blocks)
+    else { return false }
     guard end.sequence > 0 else { return true }
     let isBlock = read(RingLayout.blockHeadBytes, at: 0, in: end.sequence)
       .withUnsafeBytes { RingLayout.sequence(of: $0) == end.sequence }
     guard let frame = end.frame else { return isBlock }
-    let head = read(RingLayout.frameHeadBytes, at: frame, in: end.sequence)
-    return isBlock && head.withUnsafeBytes { $0.word(at: 24) } == end.checksum
+    let last = read(RingLayout.frameHeadBytes, at: frame, in: end.sequence)
+    return isBlock && last.withUnsafeBytes { $0.word(at: 24) } == end.checksum
   }
 
   /// - Returns: zeroes if the bytes cannot be read.

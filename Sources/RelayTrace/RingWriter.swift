@@ -4,7 +4,7 @@ import RelayEngine
 /// Appends frames to the recorder's file. It lives on the recorder's own queue.
 struct RingWriter: ~Copyable {
   private var file: RingFile
-  /// How many entries of the last call are in the file.
+  /// How many frames of the last call are in the file.
   private(set) var written = 0
 
   init(_ file: consuming RingFile) { self.file = file }
@@ -28,7 +28,7 @@ struct RingWriter: ~Copyable {
     written = 0
     for frame in frames {
       try append(.entries, frame.first, frame.count, frame.payload)
-      written += frame.count
+      written += 1
     }
   }
 

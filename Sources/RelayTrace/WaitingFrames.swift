@@ -3,16 +3,22 @@ import RelayEngine
 
 /// Entries that wait to be written, as the file's frames.
 ///
-/// Entries are encoded as soon as they come, on the loop. So the loop frees the names in them itself,
-/// while its core has them at hand. When the recorder's queue encoded and freed them, an event cost
-/// 4 % more (docs/performance.md).
+/// Entries are encoded as soon as they come, on the loop. So the loop frees the names in them
+/// itself, while its core has them at hand. When the recorder's queue encoded and freed them, an
+/// event cost 4 % more (docs/performance.md).
 struct WaitingFrames: Sendable {
   /// What one frame of the file holds.
   struct Frame: Sendable {
     /// The number, in this life, of the first entry.
     var first: UInt64
     var count: Int
+    /// How many of the entries only say that others are lost, and how many others.
+    var gaps = 0
+    var dropped = 0
     var payload: [UInt8]
+
+    /// How many entries are missing if the frame is.
+    var missing: Int { count - gaps + dropped }
   }
 
   /// The most entries that wait, and the most bytes that they take.
@@ -28,6 +34,8 @@ struct WaitingFrames: Sendable {
   private var frames: [Frame] = []
   private var bytes = 0
   private var frame = EntryWriter(capacity: 0)
+  private var gaps = 0
+  private var droppedBefore = 0
   /// How many entries were dropped since the last one that found room, and when the first was.
   private var dropped: (count: Int, at: Instant)?
 
@@ -63,6 +71,8 @@ struct WaitingFrames: Sendable {
 
   private mutating func writeDrop() {
     guard let dropped = dropped.take() else { return }
+    gaps += 1
+    droppedBefore += dropped.count
     write(TraceEntry(at: dropped.at, .lost(dropped.count)))
   }
 
@@ -84,6 +94,7 @@ struct WaitingFrames: Sendable {
     lost += 1
     frame = EntryWriter(capacity: 0)
     frame.write(TraceEntry(at: entry.at, .lost(1)))
+    (gaps, droppedBefore) = (1, 1)
   }
 
   /// - Parameters:
@@ -94,7 +105,11 @@ struct WaitingFrames: Sendable {
     let all = frame.bytes.bytes
     let payload = wanted.map { Array(all.prefix($0)) } ?? all
     let before = frames.last.map { $0.first + UInt64($0.count) } ?? taken - UInt64(count)
-    frames.append(Frame(first: before, count: frame.count - left, payload: payload))
+    frames.append(
+      Frame(
+        first: before, count: frame.count - left, gaps: gaps, dropped: droppedBefore,
+        payload: payload))
+    (gaps, droppedBefore) = (0, 0)
     bytes += payload.count
     frame = EntryWriter(capacity: 0)
   }
