@@ -59,6 +59,26 @@ import Testing
     #expect(cut.status == 1 && cut.errors.contains("the daemon's answer was cut off: "))
   }
 
+  @Test func `a tail whose output is full says so and ends`() async throws {
+    let workplace = try Workplace()
+    defer { workplace.remove() }
+    _ = try await Standin.start(in: workplace)
+    try workplace.configure(window: "50ms", extra: "trace: { size: 1MiB }")
+    let daemon = try await RunningDaemon.start(in: workplace)
+    var producer = Producer(daemon.web, key: workplace.producerKey)
+    let line = "exec \(Program.binary.path) tail --control \(workplace.controlSocket) > /dev/full"
+    let tail = try Program(
+      ["-c", line], in: workplace, name: "tail", program: URL(fileURLWithPath: "/bin/sh"))
+    #expect(
+      try await Pause.until {
+        try await Self.post(1, &producer)
+        return !tail.isRunning
+      })
+    let ended = await tail.wait(seconds: 30)
+    #expect(ended.status == 1 && ended.errors.contains("the output cannot be written: No space"))
+    #expect(await daemon.stop().status == 0)
+  }
+
   @Test func `a tail of a killed daemon says that it was cut off`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }

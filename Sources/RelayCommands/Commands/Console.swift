@@ -1,12 +1,17 @@
 import Foundation
+import Glibc
+import Synchronization
 
 /// Where a command prints: answers to stdout, messages to stderr.
 package struct Console: Sendable {
   /// Prints a text to stdout unchanged, line breaks included.
   package var answer: @Sendable (String) -> Void
   package var talk: @Sendable (String) -> Void
-  /// Whether answers can still be read: false once the reader of a pipe has gone.
+  /// Whether answers can still be read: false once the reader of a pipe has gone, or a write has
+  /// failed.
   package var isOpen: @Sendable () -> Bool = { true }
+  /// Why an answer could not be written; nil if all were, or if their reader has gone.
+  package var fault: @Sendable () -> String? = { nil }
   /// True if answers go to a terminal that shows colours.
   package var isColourful: Bool
   /// The width of the terminal in columns, or a default if there is no terminal.
@@ -27,10 +32,14 @@ package struct Console: Sendable {
   package static func standard(_ environment: [String: String]) -> Console {
     let isDumb =
       environment["TERM"] == "dumb" || environment["NO_COLOR"].map { !$0.isEmpty } == true
+    let fault = OutputFault()
     var console = Console(
-      answer: { write($0, to: .standardOutput) }, talk: { write($0, to: .standardError) },
+      answer: { fault.note(write($0, to: STDOUT_FILENO)) },
+      talk: { _ = write($0, to: STDERR_FILENO) },
       isColourful: isatty(STDOUT_FILENO) == 1 && !isDumb, columns: width(environment))
+    console.fault = { fault.code.flatMap { $0 == EPIPE ? nil : String(cString: strerror($0)) } }
     console.isOpen = {
+      if fault.code != nil { return false }
       var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
       return poll(&output, 1, 0) <= 0 || Int32(output.revents) & (POLLERR | POLLNVAL) == 0
     }
@@ -71,8 +80,24 @@ package struct Console: Sendable {
     text.hasSuffix(".") ? String(text.dropLast()) : text
   }
 
-  private static func write(_ text: String, to file: FileHandle) {
-    // A write error means that the reader has closed the output, so it cannot be reported.
-    try? file.write(contentsOf: Data(text.utf8))
+  /// - Returns: the code of the error that ended the write; nil if all was written.
+  private static func write(_ text: String, to descriptor: Int32) -> Int32? {
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno != EINTR { return errno }
+      rest = rest.dropFirst(max(0, count))
+    }
+    return nil
+  }
+
+  /// The first error of an output.
+  private final class OutputFault: Sendable {
+    private let first = Mutex<Int32?>(nil)
+    var code: Int32? { first.withLock { $0 } }
+
+    func note(_ code: Int32?) {
+      if let code { first.withLock { $0 = $0 ?? code } }
+    }
   }
 }

@@ -74,6 +74,10 @@ struct TailCommand: RelayCommand {
       defer { group.cancelAll() }
       return try await group.next() ?? true
     }
+    if let fault = console.fault() {
+      throw Failure(
+        .failed, "the output cannot be written: \(fault)", hint: "make room, or write elsewhere")
+    }
     if !isInterrupted, console.isOpen() { console.talk(line: "zonerelay: the daemon has stopped") }
     return .done
   }
