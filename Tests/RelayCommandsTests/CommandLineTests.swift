@@ -48,14 +48,27 @@ struct Said: Sendable {
 
   /// `--zone "$ZONE"` with an unset variable would show everything.
   @Test(arguments: [
-    ["tail", "--zone", ""], ["tail", "--user="], ["device", "list", "--user", "", "--json"],
-    ["explain", "--device", "", "--record", "R"], ["status", "--control="],
+    (["tail", "--zone", ""], "the argument after --zone is empty"),
+    (["tail", "--user="], "--user has an empty value"),
+    (["device", "list", "--user", "", "--json"], "the argument after --user is empty"),
+    (["device", "show", ""], "the argument after show is empty"),
+    (["explain", "--change", "/records", ""], "the argument after /records is empty"),
+    (["status", "-c", ""], "the argument after -c is empty"),
+    (["status", "--config="], "--config has an empty value"),
   ])
-  func `an option with an empty value is refused by name`(line: [String]) async {
+  func `an empty argument is refused by its place`(line: [String], message: String) async {
     let said = await Said.by(line[0], Array(line.dropFirst()))
-    let option = line.first { $0.hasPrefix("--") }?.split(separator: "=").first ?? ""
-    #expect(said.status == .usage && said.talk.contains("\(option) has an empty value"))
-    #expect(said.talk.contains("leave \(option) out"))
+    #expect(said.status == .usage && said.talk.contains("error: \(message)\n"), "\(said.talk)")
+  }
+
+  /// Base64 ends with such a sign.
+  @Test(arguments: [
+    ["explain", "--zone", "_a/N", "--record=QUJDRA=="], ["explain", "--change=/r", "--change=-5="],
+    ["tail", "--user=Zm9v="],
+  ])
+  func `a value may end with an equals sign`(line: [String]) async {
+    let said = await Said.by(line[0], Array(line.dropFirst()), "--control", "/nowhere/c.sock")
+    #expect(said.status == .notRunning, "\(said.talk)")
   }
 
   /// Asking for help or the version is no error, and the answer is on stdout.

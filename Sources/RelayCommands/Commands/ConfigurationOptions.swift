@@ -14,12 +14,6 @@ struct ConfigurationOptions: ParsableArguments, Sendable {
       valueName: "socket"))
   var control: String?
 
-  func validate() throws {
-    // An unset shell variable gives an empty path.
-    guard config.isEmpty else { return }
-    throw ValidationError("--config is empty; write the path of a file")
-  }
-
   var overrides: Overrides {
     let flags = control.map { ["control.socket": (flag: "--control", text: absolute($0))] }
     return Overrides(environment: ProcessInfo.processInfo.environment, flags: flags ?? [:])

@@ -26,7 +26,7 @@ package enum CommandLineTool {
   package static func run(_ arguments: [String], console: Console) async -> ExitStatus {
     let arguments = RootCommand.withConfigurationBehind(arguments)
     do {
-      if let empty = RootCommand.emptyValue(in: arguments) { throw empty }
+      if let empty = RootCommand.emptyArgument(in: arguments) { throw empty }
       var command = try RootCommand.parseAsRoot(arguments)
       if let command = command as? any RelayCommand { return try await command.perform(console) }
       try command.run()

@@ -62,18 +62,26 @@ struct RootCommand: RelayCommand {
     return Array(rest[..<words] + arguments[..<count] + rest[words...])
   }
 
-  /// The failure for an option with an empty value, which an unset shell variable gives and which
-  /// would be taken for no option; nil if there is none.
-  static func emptyValue(in arguments: [String]) -> Failure? {
-    let follows = zip(arguments, arguments.dropFirst()).first {
-      $0.hasPrefix("--") && $1.isEmpty && !$0.utf8.contains(UInt8(ascii: "="))
-    }?.0
-    let joined = arguments.first { $0.hasPrefix("--") && $0.hasSuffix("=") }?.dropLast()
-    guard let option = follows ?? joined.map(String.init) else { return nil }
+  /// The failure for an empty argument, which an unset shell variable gives and which would be
+  /// taken for no argument; nil if there is none.
+  static func emptyArgument(in arguments: [String]) -> Failure? {
+    let before = arguments.prefix { $0 != "--" }
+    let joined = before.first { word in
+      word.hasPrefix("--") && word.utf8.filter { $0 == UInt8(ascii: "=") }.count == 1
+        && word.utf8.last == UInt8(ascii: "=")
+    }
+    let empty = zip(before, before.dropFirst()).first { $1.isEmpty }
     let words = path(in: arguments).joined(separator: " ")
-    return Failure(
-      .usage, "\(option) has an empty value",
-      hint: "give it one, or leave \(option) out; see: \(words) --help")
+    if let joined {
+      return Failure(
+        .usage, "\(joined.dropLast()) has an empty value",
+        hint: "give it one, or leave it out; see: \(words) --help")
+    }
+    return empty.map {
+      Failure(
+        .usage, "the argument after \($0.0) is empty",
+        hint: "name what is meant, or leave \($0.0) out; see: \(words) --help")
+    }
   }
 
   /// The failure for a word in the place of a command that names no command; nil if there is no
