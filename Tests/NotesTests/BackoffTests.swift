@@ -15,6 +15,17 @@ import ZoneRelayClient
     }
   }
 
+  @Test func `the poster waits for 10 s at most, or as long as the relay asks`() throws {
+    let relay = RelayAddress(url: FakeServer.url, container: "c", environment: .development)
+    let directory = try TestDirectory()
+    let store = try NoteStore(directory.file("notes.sqlite"))
+    var backoff = OutboxPoster(store: store, relay: relay, key: "k") { _ in }.backoff
+    for second in [1.0, 2, 4, 8, 10, 10] {
+      #expect((second...second * 1.2).contains(seconds(backoff.failed())))
+    }
+    #expect(seconds(backoff.failed(asked: 60)) >= 60)
+  }
+
   /// A number below 1 or above a day is a fault of the server or of a proxy.
   private static let waits: [(asked: Int, wait: Double)] = [
     (7, 7), (1, 1), (300, 300), (301, 301), (3_600, 3_600), (86_400, 86_400), (0, 1), (-5, 1),

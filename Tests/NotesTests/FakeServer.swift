@@ -8,22 +8,29 @@ actor FakeServer: RelayTransport {
   static let url = URL(string: "http://127.0.0.1:1")!
   static let zone = ZoneID(name: "Notes", owner: "_alice")
   private let answer: @Sendable (RelayRequest) async throws -> RelayAnswer
-  /// What a sign-in gives; nil: `token 1`, `token 2` and so on.
-  private let token: String?
   private(set) var signIns = 0
 
-  init(
-    token: String? = nil, _ answer: @escaping @Sendable (RelayRequest) async throws -> RelayAnswer
-  ) {
-    (self.token, self.answer) = (token, answer)
+  init(_ answer: @escaping @Sendable (RelayRequest) async throws -> RelayAnswer) {
+    self.answer = answer
+  }
+
+  /// What a sign-in gives; each has another number.
+  static func token(_ number: Int, of user: String = "_alice") -> String {
+    "\(number).\(Data(#"{"sub":"\#(user)"}"#.utf8).base64EncodedString()).s"
+  }
+
+  /// An answer in the form of the record server's errors.
+  static func refusal(_ status: Int) -> RelayAnswer {
+    RelayAnswer(status: status, body: Data(#"{"error":{"message":"no"}}"#.utf8))
   }
 
   func send(_ request: RelayRequest) async throws -> RelayAnswer {
-    guard request.url.path.hasPrefix("/sign-in/") else { return try await answer(request) }
+    guard request.url.path.hasPrefix("/sign-in") else { return try await answer(request) }
     signIns += 1
     // Other callers come meanwhile.
     for _ in 0..<1_000 { await Task.yield() }
-    return RelayAnswer(status: 200, body: Data((token ?? "token \(signIns)").utf8))
+    let user = String(decoding: request.body ?? Data(), as: UTF8.self)
+    return RelayAnswer(status: 200, body: Data(Self.token(signIns, of: user).utf8))
   }
 
   nonisolated var client: RecordServerClient {

@@ -78,6 +78,39 @@ import ZoneRelayClient
     #expect(try await store.waitingEvents(atMost: 9).count == 3)
   }
 
+  /// Swift takes both forms of `é` for equal, and the database does not: one note would be two.
+  @Test func `a name has one form`() async throws {
+    #expect(await !isBadRequest(edit("x", seen: nil, name: "caf\u{e9}")))
+    #expect(await isBadRequest(edit("x", seen: nil, name: "cafe\u{301}")))
+    let zone = ZoneID(name: "cafe\u{301}", owner: "_alice")
+    #expect(await isBadRequest(Edit(zone: zone, name: "a", text: "x")))
+    #expect(try await store.waitingEvents(atMost: 9).count == 1)
+  }
+
+  /// SQLite would store the text up to the NUL.
+  @Test func `a text with control characters is refused`() async throws {
+    for text in ["a\0b", "a\u{1b}[2J", "\r", "\u{85}"] {
+      #expect(await isBadRequest(edit(text, seen: nil)))
+    }
+    let text = "a\n\tb 👩‍👩‍👧 cafe\u{301}"
+    #expect(try await save(edit(text, seen: nil))?.text == text)
+  }
+
+  @Test func `a user whose name looks like the owner's has no right`() async throws {
+    let (owner, other) = ("_jos\u{e9}", "_jose\u{301}")
+    let zone = ZoneID(name: "Notes", owner: owner)
+    let edit = Edit(zone: zone, name: "a", text: "secret")
+    await #expect(throws: HTTPError.self) {
+      _ = try await store.save(edit, by: other, on: UUID())
+    }
+    _ = try await store.save(edit, by: owner, on: UUID())
+    let error = await #expect(throws: HTTPError.self) {
+      _ = try await store.fetch(["a"], in: zone, for: other)
+    }
+    #expect(error?.status == .forbidden)
+    #expect(try await store.fetch(["a"], in: zone, for: owner).map(\.text) == ["secret"])
+  }
+
   @Test func `a text that is too long is refused, also one of two that are joined`() async throws {
     let most = 32 << 10
     for (name, length) in [("a", most - 1), ("b", most)] {

@@ -18,12 +18,12 @@ import ZoneRelayClient
     return try Phone(directory.file("phone"), relay: relay, server: server) { _ in }
   }
 
-  @Test(.timeLimit(.minutes(1)), arguments: [400, 403, 404, 413])
+  @Test(.timeLimit(.minutes(1)), arguments: [400, 403, 413])
   func `an edit that is refused is set aside and the next one is sent`(status: Int) async throws {
     let phone = try phone { request in
       let question = try JSONDecoder().decode(Question.self, from: request.body ?? Data())
       guard case .save(let edit, _) = question, edit.text != "bad" else {
-        return RelayAnswer(status: status)
+        return FakeServer.refusal(status)
       }
       return try FakeServer.notes(Note(name: edit.name, revision: 1, text: "good"))
     }
@@ -40,9 +40,16 @@ import ZoneRelayClient
     #expect(await phone.book.texts(in: FakeServer.zone) == ["b": "good"])
   }
 
-  @Test(arguments: [401, 408, 429, 500, 503])
+  /// A proxy or a hotel's page may answer in the record server's place.
+  @Test(arguments: ["", "<html>", #"{"error":"no"}"#, "{}"], [400, 403, 404, 413])
+  func `an answer of another form is no verdict`(body: String, status: Int) {
+    let answer = RelayAnswer(status: status, body: Data(body.utf8))
+    #expect(!ServerFailure(answer: answer).isFinal)
+  }
+
+  @Test(arguments: [401, 404, 408, 429, 500, 503])
   func `an edit stays pending after an answer that may change`(status: Int) async throws {
-    let phone = try phone { _ in RelayAnswer(status: status) }
+    let phone = try phone { _ in FakeServer.refusal(status) }
     try await phone.book.edit("a", in: FakeServer.zone, to: "x")
     await #expect(throws: ServerFailure.self) {
       var backoff = Backoff()
@@ -61,13 +68,27 @@ import ZoneRelayClient
       for _ in 0..<5 { group.addTask { try await client.token(.needed).text } }
       return try await group.reduce(into: Set()) { $0.insert($1) }
     }
-    #expect(tokens == ["token 1"])
+    #expect(tokens == [FakeServer.token(1)])
     #expect(await server.signIns == 1)
+  }
+
+  @Test func `a sign-in tells any name, and the user is whom the token names`() async throws {
+    for user in ["_jos\u{e9}", "a/b ?%41"] {
+      let server = FakeServer { _ in try FakeServer.notes() }
+      let client = RecordServerClient(FakeServer.url, user: user, transport: server)
+      #expect(try await client.token(.needed).user == user)
+    }
+    let other = UserTokenServer(text: FakeServer.token(1, of: "_other"))
+    let client = RecordServerClient(FakeServer.url, user: "_alice", transport: other)
+    #expect(try await client.token(.needed).user == "_other")
+    let page = UserTokenServer(text: "<html>")
+    let captive = RecordServerClient(FakeServer.url, user: "_alice", transport: page)
+    await #expect(throws: ServerFailure.self) { _ = try await captive.token(.needed) }
   }
 
   @Test func `a refused token is renewed once and the question is asked again`() async throws {
     let server = FakeServer { request in
-      request.headers["Authorization"] == "Bearer token 2"
+      request.headers["Authorization"] == "Bearer \(FakeServer.token(2))"
         ? try FakeServer.notes(Note(name: "a", revision: 1, text: "x")) : RelayAnswer(status: 401)
     }
     let client = server.client
@@ -77,8 +98,15 @@ import ZoneRelayClient
   }
 
   @Test func `a refused sign-in is no refusal of the question`() {
-    let answer = RelayAnswer(status: 403)
+    let answer = FakeServer.refusal(403)
     #expect(ServerFailure(answer: answer).isFinal)
     #expect(!ServerFailure(answer: answer, isOfSignIn: true).isFinal)
+  }
+}
+
+private struct UserTokenServer: RelayTransport {
+  let text: String
+  func send(_ request: RelayRequest) async throws -> RelayAnswer {
+    RelayAnswer(status: 200, body: Data(text.utf8))
   }
 }

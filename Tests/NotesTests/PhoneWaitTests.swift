@@ -16,7 +16,7 @@ import ZoneRelayTesting
 
   private func phone(_ relay: ChangedRelay) async throws -> Phone {
     let fetched = fetched.continuation
-    let server = FakeServer(token: await relay.relay.token(for: "_alice").text) { _ in
+    let server = FakeServer { _ in
       fetched.yield(.now)
       return try FakeServer.notes(Note(name: "a", revision: 1, text: "x"))
     }
@@ -54,9 +54,8 @@ import ZoneRelayTesting
     #expect(time >= notBefore)
   }
 
-  /// A relay that refuses a subscription, for ever, asks for no wait.
   @Test(.timeLimit(.minutes(1)))
-  func `a phone that the relay refuses waits before it asks again`() async throws {
+  func `a phone that may not subscribe receives all the same`() async throws {
     let relay = ChangedRelay()
     await relay.answer("subscriptions/modify") {
       let item = #"{"serverErrorCode":"BAD_REQUEST","reason":"no"}"#
@@ -64,10 +63,26 @@ import ZoneRelayTesting
     }
     let phone = try await phone(relay)
     let running = Task { await phone.run() }
-    await relay.untilRequest(to: "private/subscriptions/modify", count: 3)
+    await relay.untilRequest(to: "courier")
     running.cancel()
     await running.value
-    let times = await relay.times(of: "private/subscriptions/modify")
+    #expect(await relay.times(of: "tokens/create").count == 1)
+  }
+
+  /// A relay that refuses an address, for ever, asks for no wait.
+  @Test(.timeLimit(.minutes(1)))
+  func `a phone that the relay refuses waits before it asks again`() async throws {
+    let relay = ChangedRelay()
+    await relay.answer("tokens/create") {
+      let body = #"{"serverErrorCode":"BAD_REQUEST","reason":"no"}"#
+      return RelayAnswer(status: 400, body: Data(body.utf8))
+    }
+    let phone = try await phone(relay)
+    let running = Task { await phone.run() }
+    await relay.untilRequest(to: "tokens/create", count: 3)
+    running.cancel()
+    await running.value
+    let times = await relay.times(of: "tokens/create")
     #expect(times[1] - times[0] >= .seconds(1))
     #expect(times[2] - times[1] >= .seconds(2))
   }
@@ -112,7 +127,7 @@ private actor ChangedRelay: RelayTransport {
   }
 
   func untilRequest(to words: String, count: Int = 1) async {
-    while times(of: words).count < count { await Task.yield() }
+    while times(of: words).count < count, !Task.isCancelled { await Task.yield() }
   }
 
   private static func has(_ path: String, _ words: String) -> Bool {
@@ -123,6 +138,8 @@ private actor ChangedRelay: RelayTransport {
     let path = request.url.path
     requests.append((path, .now))
     for (words, answer) in answers where Self.has(path, words) { return try answer() }
+    var request = request
+    request.headers["Authorization"] = "Bearer \(await relay.token(for: "_alice").text)"
     var answer = try await relay.send(request)
     guard path.contains("courier"),
       var wake = try? JSONSerialization.jsonObject(with: answer.body) as? [String: Any]

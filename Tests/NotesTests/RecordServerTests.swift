@@ -26,7 +26,7 @@ import ZoneRelayClient
     }
     typealias Asked = (path: String, token: String, body: ByteBuffer, status: HTTPResponse.Status)
     let questions: [Asked] = [
-      ("/sign-in/_alice", "", ByteBuffer(), .ok),
+      ("/sign-in", "", ByteBuffer(string: "_alice"), .ok),
       ("/ask", token, try save("_alice", "a"), .ok),
       ("/ask", token, try save("_alice", ""), .badRequest),
       ("/ask", token, ByteBuffer(string: "{"), .badRequest),

@@ -34,7 +34,6 @@ actor NoteBook: ChangeSink {
     return texts
   }
 
-  /// The user edits a note; nil deletes it.
   func edit(_ name: String, in zone: ZoneID, to text: String?) throws {
     // The user sees the last pending edit, which was made on top of what its user saw.
     let before = content.pending.last { $0.zone == zone && $0.name == name }
@@ -43,7 +42,6 @@ actor NoteBook: ChangeSink {
     editing?.yield()
   }
 
-  /// Brings a value at once and after edits, to one reader.
   func edits() -> AsyncStream<Void> {
     AsyncStream(bufferingPolicy: .bufferingNewest(1)) {
       editing = $0
@@ -61,8 +59,7 @@ actor NoteBook: ChangeSink {
     }
   }
 
-  /// Asks the record server before anything is changed: if it does not answer, this throws, and the
-  /// client brings the page again.
+  /// Changes nothing if the record server does not answer: the client then brings the page again.
   func apply(_ page: ZonePage) async throws {
     var records = content.records[page.zone] ?? ZoneRecords()
     records.apply(page)

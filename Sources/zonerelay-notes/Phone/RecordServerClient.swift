@@ -1,7 +1,6 @@
 import Foundation
 import ZoneRelayClient
 
-/// Asks the record server for one user, over the client's transport.
 actor RecordServerClient {
   private let url: URL, user: String, transport: any RelayTransport
   private var token: UserToken?
@@ -16,9 +15,10 @@ actor RecordServerClient {
     if let signIn { return try await signIn.value }
     if reason == .needed, let token { return token }
     let signIn = Task {
-      let answer = try await post("sign-in/\(user)", Data(), nil)
-      guard answer.status == 200 else { throw ServerFailure(answer: answer, isOfSignIn: true) }
-      return UserToken(user: user, text: String(decoding: answer.body, as: UTF8.self))
+      let answer = try await post("sign-in", Data(user.utf8), nil)
+      let token = UserToken(jwt: String(decoding: answer.body, as: UTF8.self))
+      if answer.status == 200, let token { return token }
+      throw ServerFailure(answer: answer, isOfSignIn: true)
     }
     self.signIn = signIn
     defer { self.signIn = nil }

@@ -30,11 +30,9 @@ struct NoteStore: Sendable {
 
   /// Carries out an edit; one that comes again changes nothing. Returns the note as it is then.
   func save(_ edit: Edit, by user: String, on installation: UUID) async throws -> Note? {
-    for name in [edit.name, edit.zone.name]
-    where !(1...255 ~= name.utf8.count)
-      || name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
-    {
-      throw HTTPError(.badRequest, message: "a name has 1 to 255 bytes and no control character")
+    guard edit.isStorable else {
+      throw HTTPError(
+        .badRequest, message: "a control character, or a name not of 1-255 bytes in NFC")
     }
     return try await database.write { db in
       try Self.require(user, mayUse: edit.zone, db)
@@ -53,8 +51,7 @@ struct NoteStore: Sendable {
         zoneID: edit.zone, record: .init(recordName: new.name, recordChangeTag: "\(new.revision)"),
         changedBy: .init(userRecordName: user, clientId: installation))
       let kind = text == nil ? "deleted" : old?.text == nil ? "created" : "updated"
-      let type = "zonerelay.record.\(kind)"
-      try Self.addToOutbox(RelayEvent(id: edit.id, type: type, data: content), db)
+      try Self.addToOutbox(.init(id: edit.id, type: "zonerelay.record.\(kind)", data: content), db)
       return new
     }
   }
@@ -73,8 +70,7 @@ struct NoteStore: Sendable {
         literal: "INSERT OR IGNORE INTO share VALUES (\(zone.owner), \(zone.name), \(participant))")
       let content = RelayEvent.Content(
         zoneID: zone, participant: participant, changedBy: .init(userRecordName: zone.owner))
-      let event = RelayEvent(id: UUID(), type: "zonerelay.share.granted", data: content)
-      try Self.addToOutbox(event, db)
+      try Self.addToOutbox(.init(id: UUID(), type: "zonerelay.share.granted", data: content), db)
     }
   }
 
@@ -100,9 +96,10 @@ struct NoteStore: Sendable {
   }
 
   private static func addToOutbox(_ event: RelayEvent, _ db: Database) throws {
-    let json = String(decoding: try JSONEncoder().encode(event), as: UTF8.self)
+    let texts = [try JSONEncoder().encode(event.data.subject), try JSONEncoder().encode(event)]
     try db.execute(
-      literal: "INSERT INTO outbox (subject, json) VALUES (\(event.data.subject), \(json))")
+      sql: "INSERT INTO outbox (subject, json) VALUES (?, ?)",
+      arguments: StatementArguments(texts.map { String(decoding: $0, as: UTF8.self) }))
   }
 
   private static func note(_ name: String, in zone: ZoneID, _ db: Database) throws -> Note? {
@@ -112,12 +109,12 @@ struct NoteStore: Sendable {
 
   private static func require(_ user: String, mayUse zone: ZoneID, _ db: Database) throws {
     let share: SQLRequest<Row> = "SELECT * FROM share WHERE \(zone.condition) AND user = \(user)"
-    guard try zone.owner == user || share.fetchOne(db) != nil else {
+    // By bytes, as SQLite compares. For Swift's == two users who differ in NFC and NFD are one.
+    guard try zone.owner.utf8.elementsEqual(user.utf8) || share.fetchOne(db) != nil else {
       throw HTTPError(.forbidden, message: "\(zone.name) is not shared with \(user)")
     }
   }
 }
 
 extension ZoneID { fileprivate var condition: SQL { "owner = \(owner) AND zone = \(name)" } }
-
 extension Note: FetchableRecord {}

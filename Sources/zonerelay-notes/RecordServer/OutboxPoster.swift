@@ -6,16 +6,16 @@ import ZoneRelayClient
 struct OutboxPoster: Sendable {
   let store: NoteStore, relay: RelayAddress, key: String
   var transport: any RelayTransport = URLSessionTransport()
+  var backoff = Backoff(most: 10)  // one poster is no crowd, and all phones wait for it
   let say: @Sendable (String) -> Void
   private static let eventsMax = 500  // the relay takes up to 1,000 a request
 
-  /// Runs until the task is cancelled. Ten times a second it looks for new rows.
   func run() async {
     let path = "events/1/\(relay.container)/\(relay.environment.rawValue)"
     let type = "application/cloudevents-batch+json"
     let headers = ["Authorization": "Bearer \(key)", "Content-Type": type]
     var count = Self.eventsMax
-    await persist(say) { backoff in
+    await persist(say, backoff) { backoff in
       let events = try await store.waitingEvents(atMost: count)
       if events.isEmpty { return try await Task.sleep(for: .milliseconds(100)) }
       let request = RelayRequest(
@@ -27,7 +27,7 @@ struct OutboxPoster: Sendable {
       guard let refusals = Refusal.all(in: answer) else { throw ServerFailure(answer: answer) }
       for refusal in refusals.values { say("the relay refuses an event: \(refusal.reason)") }
       try await store.mark(events, refusals)
-      (count, backoff) = (Self.eventsMax, Backoff())
+      (count, backoff) = (Self.eventsMax, self.backoff)
     }
   }
 }
@@ -40,9 +40,8 @@ struct RelayEvent: Encodable {
   struct Content: Encodable {
     var zoneID: ZoneID, database = "private", record: Record? = nil, participant: String? = nil
     var changedBy: Author
-    var subject: String { "\([zoneID.owner, zoneID.name, record?.recordName, participant])" }
+    var subject: [String?] { [zoneID.owner, zoneID.name, record?.recordName, participant] }
   }
-
   var id: UUID, type: String, data: Content, specversion = "1.0", source = "/notes"
 }
 
@@ -56,8 +55,7 @@ struct Refusal: Decodable, Hashable {
   static func all(in answer: RelayAnswer) -> [Int: Refusal]? {
     struct Judgement: Decodable { var rejected: [Refusal] }
     if answer.status == 413 { return [0: Refusal(index: 0, code: "", reason: "it is too large")] }
-    // A body of another form is no judgement.
-    let judgement = try? JSONDecoder().decode(Judgement.self, from: answer.body)
+    let judgement = try? JSONDecoder().decode(Judgement.self, from: answer.body)  // else none
     guard let judgement, [202, 400].contains(answer.status) else { return nil }
     return judgement.rejected.reduce(into: [:]) { $0[$1.index] = $1 }
   }

@@ -10,7 +10,6 @@ struct Note: Codable, Hashable, Sendable {
   static let textBytesMax = 32 << 10
 }
 
-/// What phones ask of the record server, which answers with notes.
 enum Question: Codable {
   /// `installation` is the phone's name at the relay, which does not wake it for its own change.
   case save(Edit, installation: UUID)
@@ -33,6 +32,16 @@ struct Edit: Codable, Hashable, Sendable {
     guard let present = current?.text, current?.revision != seenRevision else { return text }
     guard let text, text != present else { return present }
     return "\(present)\n\(text)"
+  }
+
+  /// Whether servers can keep it. They compare names by bytes, and Swift does not: so a name has
+  /// one form, NFC. SQLite would cut a text at a NUL.
+  var isStorable: Bool {
+    let names = [name, zone.name, zone.owner], text = text?.filter { !"\n\t".contains($0) } ?? ""
+    let scalars = (names + [text]).joined().unicodeScalars
+    return scalars.allSatisfy { $0.properties.generalCategory != .control }
+      && names.allSatisfy { 1...255 ~= $0.utf8.count }
+      && names.allSatisfy { $0.utf8.elementsEqual($0.precomposedStringWithCanonicalMapping.utf8) }
   }
 }
 

@@ -31,13 +31,14 @@ final class RelayProcess: Sendable {
     for (name, text) in files { try Data(text.utf8).write(to: folder.appendingPathComponent(name)) }
   }
 
-  /// Starts the relay, and returns when it serves.
   func start() async throws {
-    let process = try Process.run(binary, arguments: ["serve", "--config", settings.path])
+    let (arguments, make) = (["serve", "--config", settings.path], "build it (`make notes`)")
+    guard let process = try? Process.run(binary, arguments: arguments) else {  // all errors are one
+      throw StageError(description: "cannot run \(binary.path): \(make), or set NOTES_RELAY")
+    }
     self.process.withLock { $0 = process }
     let ready = RelayRequest(
       method: "GET", url: address.url.appendingPathComponent("health/ready"), timeout: .seconds(2))
-    // An error means that the relay does not listen yet.
     while (try? await transport.send(ready))?.status != 200 {
       guard process.isRunning else {
         throw StageError(description: "the relay has ended; \(remedy)")
@@ -53,7 +54,6 @@ final class RelayProcess: Sendable {
     process.waitUntilExit()
   }
 
-  /// Makes all change tokens expire, as an operator does after a restore from a backup.
   func expireTokens() async throws {
     let command = try Process.run(binary, arguments: ["expire-tokens", "--config", settings.path])
     while command.isRunning { try await Task.sleep(for: .milliseconds(20)) }

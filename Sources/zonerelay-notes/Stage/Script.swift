@@ -3,9 +3,7 @@ extension Stage {
   func playScript() async throws {
     for line in [
       "s", "Shopping: milk", "3 Party: Saturday at 8",
-      // The tablet is offline while two phones edit one note. Then both texts stay.
       "o", "2 Shopping: milk and bread", "Shopping: milk and eggs", "o",
-      // The relay is killed, and two users write before it starts again.
       "k", "Books: one", "3 Party: Saturday at 9", "k",
       // All change tokens expire. The next change makes each phone read all notes again.
       "x", "Books:", "3 Party: Sunday at 9",
@@ -25,7 +23,6 @@ extension Stage {
     Self.write("All phones equal the record server, also after expired tokens: \(texts)\n")
   }
 
-  /// Whether all online phones have sent their edits and, while the relay runs, equal the server.
   private func areEqual() async throws -> Bool {
     let names = ["Books", "Party", "Shopping"]
     let notes = try await store.fetch(names, in: Self.zone, for: "_alice")

@@ -18,10 +18,11 @@ extension Stage {
       try await relay.start()
       for phone in phones { await phone.restart(isOnline: phone.isOnline) }
     default:
-      let form = #/(?:([1-3]) )?(?:(\w+):)? *(.*)/#
+      let form = #/(?:([1-3]) )?(?:(\w+):(?!\S)|(?=.*\S)) *(.*)/#
       guard let (_, number, name, text) = line.wholeMatch(of: form)?.output else { return }
       try await phones[(number.flatMap { Int($0) } ?? 1) - 1].book.edit(
-        name.map(String.init) ?? "\(Date().timeIntervalSince1970)", in: Self.zone,
+        name?.precomposedStringWithCanonicalMapping ?? "\(Date().timeIntervalSince1970)",
+        in: Self.zone,
         to: text.isEmpty ? nil : String(text))
     }
   }

@@ -23,7 +23,6 @@ import ZoneRelayClient
     }
   }
 
-  /// Builds everything, plays, and removes everything, however it ends.
   static func play(relay binary: URL, isTerminal: Bool) async throws {
     let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup, .sigquit)
     let folder = FileManager.default.temporaryDirectory
@@ -78,8 +77,7 @@ import ZoneRelayClient
   }
 
   static func write(_ text: String, to output: FileHandle = .standardOutput) {
-    // Without a reader the play goes on, and its exit status says how it ended.
-    try? output.write(contentsOf: Data(text.utf8))
+    try? output.write(contentsOf: Data(text.utf8))  // without a reader the play goes on
   }
 }
 
