@@ -48,6 +48,8 @@ struct Witness {
   /// When a poll of the device was answered.
   private(set) var polled: [DeviceKey: Instant] = [:]
   private(set) var stoppedRoutes: Set<RouteKey> = []
+  /// The topic of each device's last registration. The app may have another token meanwhile.
+  private(set) var topics: [DeviceKey: String] = [:]
   var isStopping = false
   /// Whether explanations are checked at all. A restore ends that, because it undoes what the world
   /// saw.
@@ -125,7 +127,9 @@ extension Witness {
     case .register(let request):
       guard let effects else { return unclear.formUnion([request.user]) }
       guard case .answer(_, _, .registered, _)? = effects.last else { return }
-      registered(DeviceKey(scope: request.scope, user: request.user, client: request.client))
+      let key = DeviceKey(scope: request.scope, user: request.user, client: request.client)
+      registered(key)
+      topics[key] = request.address.topic
     case .unregister(let request):
       guard case .client(let client) = request.device else { return }
       let key = DeviceKey(scope: request.scope, user: request.user, client: client)

@@ -60,6 +60,7 @@ extension World {
     }.first
     let from = now - plan.policy.background.per - .seconds(60)
     let spent = (observer.attempts[key] ?? []).filter { $0.at > from }
+    let topic = observer.witness.topics[key] ?? World.topic(of: clients[client].token)
     let most = min(plan.policy.background.max, plan.policy.alert.max)
     return Witness.PresentState(
       at: now, isInFlight: observer.inFlight[key] != nil,
@@ -67,10 +68,8 @@ extension World {
         || faults.isOver == false,
       hasSpent: spent.count >= most || !faults.crashes.isEmpty || !faults.corrections.isEmpty,
       last: last, isCourierOnly: clients[client].isCourierOnly,
-      isConnected: clients[client].line?.key == key, topic: World.topic(of: clients[client].token),
-      isWithoutProvider: providers.missing.contains {
-        $0.topic == World.topic(of: clients[client].token)
-      },
+      isConnected: clients[client].line?.key == key, topic: topic,
+      isWithoutProvider: providers.missing.contains { $0.topic == topic },
       slack: faults.wallAhead == .zero && faults.corrections.isEmpty ? .seconds(1) : .days(10_000))
   }
 }
