@@ -68,7 +68,7 @@ final class RecorderDisk: @unchecked Sendable {
     if let isStill = writer?.isStill(at: path) {
       if isStill { return true }
       logger.notice(
-        "the trace file was removed or replaced while the relay ran, and is made again",
+        "the trace file was removed, replaced or written over, and is opened again",
         metadata: ["file": "\(path)"])
       writer = nil
       isReplaced = true
@@ -99,10 +99,12 @@ final class RecorderDisk: @unchecked Sendable {
     // lost what was not on the disk.
     if case .kept(let ended) = beginning { isWhole = ended.map { $0 &+ 1 == life } ?? false }
     var marks: [TraceEntry] = []
-    if !(isBegun ? beginning.isKept && !isReplaced : isWhole) {
+    // Whether no other entries are missing than those that this life has counted.
+    let isExact = isBegun ? beginning.isKept && !isReplaced : isWhole
+    if isExact, missing > 0 {
+      marks.append(TraceEntry(at: now, .lost(missing)))
+    } else if isBegun || !isExact {
       marks.append(TraceEntry(at: now, .lost(nil)))
-    } else if missing > 0 || isBegun {
-      marks.append(TraceEntry(at: now, .lost(missing > 0 ? missing : nil)))
     }
     if !isBegun { marks.append(TraceEntry(at: now, .began)) }
     return marks

@@ -79,10 +79,7 @@ struct RingFile: ~Copyable {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return .unusable("its size cannot be read") }
     if status.st_size == 0 { return .empty }
-    var head = [UInt8](repeating: 0, count: 32)
-    guard pread(descriptor, &head, head.count, 0) == head.count else {
-      return .unusable("its head cannot be read")
-    }
+    guard let head = head(of: descriptor) else { return .unusable("its head cannot be read") }
     let size = RingLayout.offset(ofBlock: blocks)
     let isOurs = head.withUnsafeBytes { $0.word(at: 0) == RingLayout.magic }
     guard isOurs else { return .unusable("it is damaged") }
@@ -90,6 +87,11 @@ struct RingFile: ~Copyable {
       return .unusable("it has another size, or another version wrote it")
     }
     return .good
+  }
+
+  private static func head(of descriptor: Int32) -> [UInt8]? {
+    var head = [UInt8](repeating: 0, count: 32)
+    return pread(descriptor, &head, head.count, 0) == head.count ? head : nil
   }
 
   private static func make(_ descriptor: Int32, blocks: Int) throws(Failure) {
@@ -147,10 +149,7 @@ struct RingFile: ~Copyable {
   /// Whether the newest block still ends as this file left it. A file that was copied over this one
   /// has the same size, and the same place on the disk.
   private var endsAsWritten: Bool {
-    var head = [UInt8](repeating: 0, count: 32)
-    guard pread(descriptor, &head, head.count, 0) == head.count,
-      head == RingLayout.head(blocks: blocks)
-    else { return false }
+    guard Self.head(of: descriptor) == RingLayout.head(blocks: blocks) else { return false }
     guard end.sequence > 0 else { return true }
     let isBlock = read(RingLayout.blockHeadBytes, at: 0, in: end.sequence)
       .withUnsafeBytes { RingLayout.sequence(of: $0) == end.sequence }

@@ -19,7 +19,7 @@ struct RingWriter: ~Copyable {
   ///
   /// - Parameter number: the number of the life's next entry.
   mutating func write(marks: [TraceEntry], before number: UInt64) throws(RingFile.Failure) {
-    var frame = EntryWriter(capacity: 64)
+    var frame = EntryWriter()
     for mark in marks { frame.write(mark) }
     try append(.marks, number, frame.count, frame.bytes.bytes)
   }

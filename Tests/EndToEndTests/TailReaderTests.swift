@@ -22,6 +22,27 @@ import Testing
     }
   }
 
+  private static func relay(in workplace: Workplace) async throws -> (RunningDaemon, Producer) {
+    _ = try await Standin.start(in: workplace)
+    try workplace.configure(window: "50ms", extra: "trace: { size: 1MiB }")
+    let daemon = try await RunningDaemon.start(in: workplace)
+    return (daemon, Producer(daemon.web, key: workplace.producerKey))
+  }
+
+  /// A tail that has shown its first entries.
+  private static func follow(
+    _ workplace: Workplace, _ producer: inout Producer
+  ) async throws -> Program {
+    let tail = try Program(
+      ["tail", "--json", "--control", workplace.controlSocket], in: workplace, name: "tail")
+    let hasBegun = try await Pause.until {
+      try await post(1, &producer)
+      return !lines(tail).isEmpty
+    }
+    #expect(hasBegun, "\(tail.errors)")
+    return tail
+  }
+
   /// A stopped process reads nothing. The daemon then holds what its sockets take, what it writes,
   /// and ten thousand entries.
   @Test func `a slow tail is told what it missed, and one that never reads delays no stop`()
@@ -29,17 +50,9 @@ import Testing
   {
     let workplace = try Workplace()
     defer { workplace.remove() }
-    _ = try await Standin.start(in: workplace)
-    try workplace.configure(window: "50ms", extra: "trace: { size: 1MiB }")
-    let daemon = try await RunningDaemon.start(in: workplace)
-    var producer = Producer(daemon.web, key: workplace.producerKey)
-    let tail = try Program(
-      ["tail", "--json", "--control", workplace.controlSocket], in: workplace, name: "tail")
-    #expect(
-      try await Pause.until {
-        try await Self.post(1, &producer)
-        return !Self.lines(tail).isEmpty
-      }, "\(tail.errors)")
+    let (daemon, made) = try await Self.relay(in: workplace)
+    var producer = made
+    let tail = try await Self.follow(workplace, &producer)
 
     tail.signal(SIGSTOP)
     try await Self.post(14, &producer)
@@ -62,10 +75,8 @@ import Testing
   @Test func `a tail whose output is full says so and ends`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
-    _ = try await Standin.start(in: workplace)
-    try workplace.configure(window: "50ms", extra: "trace: { size: 1MiB }")
-    let daemon = try await RunningDaemon.start(in: workplace)
-    var producer = Producer(daemon.web, key: workplace.producerKey)
+    let (daemon, made) = try await Self.relay(in: workplace)
+    var producer = made
     let line = "exec \(Program.binary.path) tail --control \(workplace.controlSocket) > /dev/full"
     let tail = try Program(
       ["-c", line], in: workplace, name: "tail", program: URL(fileURLWithPath: "/bin/sh"))
@@ -82,17 +93,9 @@ import Testing
   @Test func `a tail of a killed daemon says that it was cut off`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
-    _ = try await Standin.start(in: workplace)
-    try workplace.configure(window: "50ms", extra: "trace: { size: 1MiB }")
-    let daemon = try await RunningDaemon.start(in: workplace)
-    var producer = Producer(daemon.web, key: workplace.producerKey)
-    let tail = try Program(
-      ["tail", "--json", "--control", workplace.controlSocket], in: workplace, name: "tail")
-    #expect(
-      try await Pause.until {
-        try await Self.post(1, &producer)
-        return !Self.lines(tail).isEmpty
-      }, "\(tail.errors)")
+    let (daemon, made) = try await Self.relay(in: workplace)
+    var producer = made
+    let tail = try await Self.follow(workplace, &producer)
     await daemon.kill()
     let cut = await tail.wait(seconds: 30)
     #expect(cut.status == 1 && cut.errors.contains("follow again"), "\(cut.errors)")

@@ -94,8 +94,7 @@ import Testing
   func `a file that can be written again is opened without a new entry`() async throws {
     let folder = try Folder()
     let clock = HandClock()
-    try FileManager.default.createDirectory(
-      atPath: folder.file, withIntermediateDirectories: false)
+    try folder.blockFile()
     let recorder = FileRecorder.begin(folder, clock: clock)
     while recorder.health.trouble == nil { await Task.yield() }
     try FileManager.default.removeItem(atPath: folder.file)
@@ -135,33 +134,22 @@ import Testing
     await second.close()
   }
 
-  @Test func `what was dropped before the file could be opened is known`() async throws {
+  @Test(arguments: [true, false])
+  func `what could not be written is counted, also what was dropped before`(isFull: Bool)
+    async throws
+  {
     let folder = try Folder()
     let clock = HandClock()
-    try FileManager.default.createDirectory(
-      atPath: folder.file, withIntermediateDirectories: false)
+    try folder.blockFile()
     let recorder = FileRecorder.begin(folder, clock: clock)
     recorder.record([Sample.entry(1), Sample.entry(2)])
+    if isFull { recorder.record(Self.many) }
     await #expect(throws: TraceError.self) { try await recorder.all() }
+    let lost = isFull ? 2 + Self.many.count : 2
+    #expect(recorder.health.lost == UInt64(lost))
     try FileManager.default.removeItem(atPath: folder.file)
     clock.advance(FileRecorder.testRetryAfter)
-    #expect(Self.gaps(try await recorder.all()) == [2])
-    await recorder.close()
-  }
-
-  @Test func `what was dropped before a failed write is counted with it`() async throws {
-    let folder = try Folder()
-    let clock = HandClock()
-    try FileManager.default.createDirectory(
-      atPath: folder.file, withIntermediateDirectories: false)
-    let recorder = FileRecorder.begin(folder, clock: clock)
-    recorder.record([Sample.entry(1), Sample.entry(2)])
-    recorder.record(Self.many)
-    await #expect(throws: TraceError.self) { try await recorder.all() }
-    #expect(recorder.health.lost == UInt64(2 + Self.many.count))
-    try FileManager.default.removeItem(atPath: folder.file)
-    clock.advance(FileRecorder.testRetryAfter)
-    #expect(Self.gaps(try await recorder.all()) == [2 + Self.many.count])
+    #expect(Self.gaps(try await recorder.all()) == [lost])
     await recorder.close()
   }
 
@@ -179,8 +167,7 @@ import Testing
     recorder.record([Sample.entry(2)])
     _ = try await recorder.all()
     try FileManager.default.removeItem(atPath: folder.file)
-    try FileManager.default.createDirectory(
-      atPath: folder.file, withIntermediateDirectories: false)
+    try folder.blockFile()
     recorder.record([Sample.entry(3)])
     await #expect(throws: TraceError.self) { try await recorder.all() }
     try FileManager.default.removeItem(atPath: folder.file)
@@ -199,8 +186,7 @@ import Testing
     _ = try await killed.all()
     let aside = folder.file + ".aside"
     try FileManager.default.moveItem(atPath: folder.file, toPath: aside)
-    try FileManager.default.createDirectory(
-      atPath: folder.file, withIntermediateDirectories: false)
+    try folder.blockFile()
     let clock = HandClock()
     let next = FileRecorder.begin(folder, clock: clock)
     next.record([Sample.entry(2), Sample.entry(3)])

@@ -167,6 +167,11 @@ final class Folder: Sendable {
 
   var file: String { "\(path)/\(FileRecorder.fileName)" }
 
+  /// Puts a directory in the file's place, so that the file cannot be opened.
+  func blockFile() throws {
+    try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false)
+  }
+
   private let lives = Mutex<UInt64>(0)
 
   /// The number of the next life whose recorder has this folder.

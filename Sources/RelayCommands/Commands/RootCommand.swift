@@ -70,18 +70,14 @@ struct RootCommand: RelayCommand {
       word.hasPrefix("--") && word.utf8.filter { $0 == UInt8(ascii: "=") }.count == 1
         && word.utf8.last == UInt8(ascii: "=")
     }
-    let empty = zip(before, before.dropFirst()).first { $1.isEmpty }
+    let behind = zip(before, before.dropFirst()).first { $1.isEmpty }?.0
+    guard
+      let message = joined.map({ "\($0.dropLast()) has an empty value" })
+        ?? behind.map({ "the argument after \($0) is empty" })
+    else { return nil }
     let words = path(in: arguments).joined(separator: " ")
-    if let joined {
-      return Failure(
-        .usage, "\(joined.dropLast()) has an empty value",
-        hint: "give it one, or leave it out; see: \(words) --help")
-    }
-    return empty.map {
-      Failure(
-        .usage, "the argument after \($0.0) is empty",
-        hint: "name what is meant, or leave \($0.0) out; see: \(words) --help")
-    }
+    return Failure(
+      .usage, message, hint: "is a variable of the shell not set? see: \(words) --help")
   }
 
   /// The failure for a word in the place of a command that names no command; nil if there is no

@@ -23,6 +23,8 @@ struct TailCommand: RelayCommand {
         zonerelay tail --device 6f1c1e9e-4f0c-4d5e-9a53-0f6f4d3f8a11
         zonerelay tail --zone _abc/Notes --json
         zonerelay tail --route apns/com.example.notes
+
+      Exits 1 if the daemon cuts the tail off, or if the output cannot be written.
       """)
 
   @Option(help: ArgumentHelp("Only what concerns this installation.", valueName: "clientId"))

@@ -32,10 +32,10 @@ final class RelayProcess: Sendable {
   }
 
   func start() async throws {
-    let (arguments, make) = (["serve", "--config", settings.path], "build it (`make notes`)")
-    guard let process = try? Process.run(binary, arguments: arguments) else {  // all errors are one
-      throw StageError(description: "cannot run \(binary.path): \(make), or set NOTES_RELAY")
-    }
+    let run = Result { try Process.run(binary, arguments: ["serve", "--config", settings.path]) }
+    let process = try run.mapError {
+      StageError(description: "cannot run \(binary.path): build it or set NOTES_RELAY (\($0))")
+    }.get()
     self.process.withLock { $0 = process }
     let ready = RelayRequest(
       method: "GET", url: address.url.appendingPathComponent("health/ready"), timeout: .seconds(2))
