@@ -141,7 +141,9 @@ let rooms: [Target] = [
     ]),
   .command(
     "zonerelay-bench",
-    ["RelayCore", "RelayEngine", "RelayPush", "RelayStore", "RelayWire"],
+    [
+      "RelayCore", "RelayEngine", "RelayPush", "RelayStore", "RelaySystem", "RelayTrace", "RelayWire",
+    ],
     products: nio + [
       arguments, logging, crypto, .product(name: "GRDBSQLite", package: "GRDB.swift"),
     ]),

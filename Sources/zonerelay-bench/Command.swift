@@ -15,7 +15,7 @@ struct Bench: AsyncParsableCommand {
     subcommands: [
       PushCommand.self, IngestCommand.self, PathCommand.self, CatchUpCommand.self,
       DevicesCommand.self, BurstCommand.self, MatchCommand.self, FanOutCommand.self,
-      CourierCommand.self, AbuseCommand.self, AllCommand.self,
+      CourierCommand.self, RecorderCommand.self, AbuseCommand.self, AllCommand.self,
     ])
 }
 
@@ -111,6 +111,17 @@ struct FanOutCommand: AsyncParsableCommand {
     try await BenchRun.run(options) {
       try await FanOutBench($0, subscribers: options.amount(subscribers)).run()
     }
+  }
+}
+
+struct RecorderCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "recorder",
+    abstract: "What the flight recorder costs a push: a daemon with it beside one without.")
+  @OptionGroup var options: BenchOptions
+
+  func run() async throws {
+    try await BenchRun.run(options) { try await RecorderBench($0).run() }
   }
 }
 

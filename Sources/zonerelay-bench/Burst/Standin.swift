@@ -6,14 +6,15 @@ struct Standin {
   private let port: Int
   private let directory: URL
 
-  static func start(_ bench: Workbench) async throws -> Standin {
-    let directory = try bench.emptyDirectory("apns")
+  /// - Parameter name: distinguishes stand-ins that run at the same time.
+  static func start(_ bench: Workbench, name: String = "apns") async throws -> Standin {
+    let directory = try bench.emptyDirectory(name)
     let port = try Loopback.freePort()
     let child = try bench.start(
       bench.options.daemonPath,
       [
         "apns-standin", "--listen", "\(Loopback.address):\(port)", "--directory", directory.path,
-      ], name: "apns-standin")
+      ], name: "\(name)-standin")
     // The stand-in listens only after it has made its files.
     try Loopback.waitForListener(on: port, by: child, name: "apns-standin")
     return Standin(child: child, port: port, directory: directory)

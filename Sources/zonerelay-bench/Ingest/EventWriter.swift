@@ -15,7 +15,8 @@ struct EventWriter {
     var record: String
   }
 
-  /// Appends one update of a record, about 440 bytes.
+  /// Appends one update of a record, about 440 bytes. The device that makes it is none of those
+  /// that `Enrolment` registers: a device is not told its own change.
   mutating func write(_ subject: Subject, to buffer: inout ByteBuffer) {
     count += 1
     buffer.writeString(#"{"specversion":"1.0","id":""#)
@@ -34,7 +35,7 @@ struct EventWriter {
       #"","fields":{"title":{"value":"An article of some length","type":"STRING"}}},"#
         + #""changedBy":{"userRecordName":""#)
     buffer.writeString(subject.user)
-    buffer.writeString(#"","clientId":"6f1c2a34-0000-4000-8000-00000000b3c4"}}}"#)
+    buffer.writeString(#"","clientId":"6f1c2a34-0000-4000-8000-ffffffffffff"}}}"#)
   }
 
   /// A request with one event.

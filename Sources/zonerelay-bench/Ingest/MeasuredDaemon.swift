@@ -26,8 +26,9 @@ struct MeasuredDaemon {
   ///     requests.
   ///   - settings: further configuration lines.
   ///   - store: the directory of a store; nil means a new, empty store.
+  ///   - name: distinguishes daemons that run at the same time.
   static func start(
-    _ bench: Workbench, apns: String = "", others: [String: String] = [:],
+    _ bench: Workbench, name: String = "daemon", apns: String = "", others: [String: String] = [:],
     signer: (keyID: String, pem: String)? = nil, settings: String = "", store: URL? = nil,
     patience: Duration = .seconds(30)
   ) async throws -> MeasuredDaemon {
@@ -35,7 +36,7 @@ struct MeasuredDaemon {
     guard FileManager.default.isExecutableFile(atPath: program) else {
       throw BenchError("no daemon at \(program); build the product zonerelay, or say --daemon")
     }
-    let place = try bench.emptyDirectory("daemon")
+    let place = try bench.emptyDirectory(name)
     let store = store ?? place.appendingPathComponent("store")
     try FileManager.default.createDirectory(at: store, withIntermediateDirectories: true)
     func secret(_ name: String, _ text: String) throws -> String {
@@ -73,7 +74,7 @@ struct MeasuredDaemon {
     let file = place.appendingPathComponent("zonerelay.yaml")
     try (text + producers + apns + "\n" + settings + "\n").write(
       to: file, atomically: true, encoding: .utf8)
-    let child = try bench.start(program, ["serve", "--config", file.path], name: "serve")
+    let child = try bench.start(program, ["serve", "--config", file.path], name: "\(name)-serve")
     let daemon = MeasuredDaemon(child: child, port: port, bench: bench, control: control)
     try Loopback.waitForListener(on: port, by: child, name: "zonerelay", patience: patience)
     try await daemon.waitUntilReady(within: patience)

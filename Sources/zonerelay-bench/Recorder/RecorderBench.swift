@@ -1,0 +1,122 @@
+import Foundation
+import Logging
+import RelaySystem
+import RelayTrace
+
+/// Measures what the flight recorder costs (docs/performance.md): the CPU time of an event to its
+/// push with the recorder and without it, first in the core alone, then in daemons side by side.
+struct RecorderBench {
+  private let bench: Workbench
+  /// The number of events in a slice of a daemon's work.
+  private let events: Int
+  /// The number of events of a measurement in this process.
+  private let coreEvents: Int
+  private static let coreRounds = 20
+  /// A cost that is accepted, and one that is aimed at.
+  private static let (floor, aim) = (1.03, 1.01)
+
+  init(_ bench: Workbench) {
+    self.bench = bench
+    events = bench.options.amount(4_000)
+    coreEvents = bench.options.amount(2_000)
+  }
+
+  func run() async throws -> [Figure] { try core() + (try await daemons()) }
+
+  // MARK: In this process
+
+  /// The core alone: its decisions, and what the recorder writes of them.
+  private func core() throws -> [Figure] {
+    try [10, 1_000].map { turn in
+      var (on, off): ([Double], [Double]) = ([], [])
+      for _ in 0..<bench.options.pairCount {
+        let (with, without) = try core(turn: turn)
+        on.append(Spread(with).median)
+        off.append(Spread(without).median)
+      }
+      let differences = zip(on, off).map { $0 - $1 }
+      Talk.line(
+        String(
+          format: "in the core, turns of \(turn): the recorder costs %.1f µs an event",
+          Spread(differences).median))
+      return Figure(
+        "F", "core CPU an event to its push, recorder on, turns of \(turn)", unit: "µs", ours: on,
+        reference: "off", off)
+    }
+  }
+
+  private func core(turn: Int) throws -> (on: [Double], off: [Double]) {
+    let recorder = FileRecorder(
+      directory: try bench.emptyDirectory("recorder-\(UUID().uuidString)").path, bytes: 64 << 20,
+      clock: SystemClock(), logger: Logger(label: "recorder"))
+    recorder.begin(life: 1)
+    let users = Self.coreRounds * coreEvents
+    var with = RecorderScene(users: users, turn: turn, recorder: recorder)
+    var without = RecorderScene(users: users, turn: turn, recorder: nil)
+    var (on, off): ([Double], [Double]) = ([], [])
+    for round in 0..<Self.coreRounds {
+      if round.isMultiple(of: 2) { on.append(try cost(&with)) }
+      off.append(try cost(&without))
+      if !round.isMultiple(of: 2) { on.append(try cost(&with)) }
+    }
+    return (on, off)
+  }
+
+  private func cost(_ scene: inout RecorderScene) throws -> Double {
+    let start = try CPUTime.ofThisProcess()
+    let pushes = scene.run(coreEvents)
+    // The recorder writes by then, and not while the other core is measured.
+    if scene.isRecorded { usleep(300_000) }
+    let cost = (try CPUTime.ofThisProcess() - start).each(of: coreEvents)
+    guard pushes == coreEvents else {
+      throw BenchError("\(pushes) pushes for \(coreEvents) changes")
+    }
+    return cost
+  }
+
+  // MARK: Daemons
+
+  private func daemons() async throws -> [Figure] {
+    var costs: [RecorderPair.Posting: [RecorderPair.Costs]] = [:]
+    var (on, off): ([Double], [Double]) = ([], [])
+    for round in 1...bench.options.pairCount {
+      let pair = try await RecorderPair.start(
+        bench, events: events, isOnFirst: !round.isMultiple(of: 2))
+      let result = try await pair.run()
+      for (posting, cost) in result { costs[posting, default: []].append(cost) }
+      let memory = try pair.memory()
+      on.append(memory.on)
+      off.append(memory.off)
+      try await pair.end()
+      let ratios = RecorderPair.Posting.allCases.map { posting in
+        String(format: "%.3f \(posting.name)", Spread(result[posting]?.ratios ?? [0]).median)
+      }
+      Talk.line("recorder \(round): on against off \(ratios.joined(separator: ", "))")
+    }
+    let figures = RecorderPair.Posting.allCases.map { figure(costs[$0] ?? [], $0) }
+    return figures + [
+      Figure(
+        "F", "memory at its most, recorder on", unit: "MiB", ours: on, reference: "off", off)
+    ]
+  }
+
+  private func figure(_ costs: [RecorderPair.Costs], _ posting: RecorderPair.Posting) -> Figure {
+    let ratios = costs.flatMap(\.ratios)
+    let mean = Self.mean(ratios)
+    let variance = Self.mean(ratios.map { ($0 - mean) * ($0 - mean) })
+    // How far to trust the ratio: neighbouring slices differ by more than the recorder costs.
+    Talk.line(
+      String(
+        format: "\(posting.name), \(ratios.count) slices: on against off, median %.4f, mean %.4f, "
+          + "standard error %.4f", Spread(ratios).median, mean,
+        (variance / Double(ratios.count)).squareRoot()))
+    return Figure(
+      "F", "CPU an event to its push, recorder on, \(posting.name)", unit: "µs",
+      ours: costs.map { Self.mean($0.on) }, reference: "off", costs.map { Self.mean($0.off) },
+      floor: Self.floor, aim: Self.aim)
+  }
+
+  private static func mean(_ values: [Double]) -> Double {
+    values.reduce(0, +) / Double(values.count)
+  }
+}

@@ -1,0 +1,82 @@
+import Foundation
+
+/// A daemon with the flight recorder and one without, side by side.
+///
+/// A machine's speed changes within seconds. So the daemons work in turn, in short slices, and each
+/// slice of one is compared with the slice of the other that is next to it.
+struct RecorderPair {
+  /// How events are posted.
+  enum Posting: CaseIterable {
+    case batched, alone
+
+    var eventsEach: Int { self == .batched ? 100 : 1 }
+    var name: String { self == .batched ? "in batches of 100" : "alone" }
+  }
+
+  /// The CPU times of slices, in µs an event. Slices of the same index are neighbours in time.
+  struct Costs {
+    var on: [Double] = []
+    var off: [Double] = []
+
+    /// The cost with the recorder by that without it, in each two neighbouring slices.
+    var ratios: [Double] { zip(on, off).map { $0 / $1 } }
+  }
+
+  /// The number of slices of each daemon, for each way of posting.
+  private static let slices = 10
+  private static let warm = 200
+
+  private let on: PathScene
+  private let off: PathScene
+  /// Whether the daemon with the recorder was started first, and works first in even slices.
+  private let isOnFirst: Bool
+  /// The number of events in a slice.
+  private let events: Int
+
+  static func start(
+    _ bench: Workbench, events: Int, isOnFirst: Bool
+  ) async throws -> RecorderPair {
+    let users = slices * events * Posting.allCases.count + warm
+    func start(isOn: Bool) async throws -> PathScene {
+      try await PathScene.start(
+        bench, name: isOn ? "on" : "off", users: users,
+        settings: isOn ? "" : "trace: { size: 0 }")
+    }
+    let first = try await start(isOn: isOnFirst)
+    let second = try await start(isOn: !isOnFirst)
+    let (on, off) = isOnFirst ? (first, second) : (second, first)
+    return RecorderPair(on: on, off: off, isOnFirst: isOnFirst, events: events)
+  }
+
+  func run() async throws -> [Posting: Costs] {
+    for scene in [on, off] { _ = try await scene.cost(of: 0..<Self.warm, eventsEach: 100) }
+    var costs: [Posting: Costs] = [:]
+    var next = Self.warm
+    for slice in 0..<Self.slices {
+      for posting in Posting.allCases {
+        let users = next..<next + events
+        next += events
+        func cost(_ scene: PathScene) async throws -> Double {
+          try await scene.cost(of: users, eventsEach: posting.eventsEach).each(of: events)
+        }
+        // Who works first changes with each slice, so that a drift of the machine favours neither.
+        let isOnFirst = slice.isMultiple(of: 2) == isOnFirst
+        let earlier = try await cost(isOnFirst ? on : off)
+        let later = try await cost(isOnFirst ? off : on)
+        costs[posting, default: Costs()].on.append(isOnFirst ? earlier : later)
+        costs[posting, default: Costs()].off.append(isOnFirst ? later : earlier)
+      }
+    }
+    return costs
+  }
+
+  /// The highest resident memory of each daemon, in MiB.
+  func memory() throws -> (on: Double, off: Double) {
+    (try Memory.most(of: on.daemon.child), try Memory.most(of: off.daemon.child))
+  }
+
+  func end() async throws {
+    try await on.end()
+    try await off.end()
+  }
+}
