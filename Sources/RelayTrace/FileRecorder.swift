@@ -6,9 +6,10 @@ import Synchronization
 
 /// The flight recorder on a file of fixed size, which is written round and round.
 ///
-/// Entries wait in memory for at most `writeWithin` and are then written on a queue of their own.
-/// The file survives the end of the process at any moment; what waited then is lost, and the next
-/// life says so. It is not forced to the disk, so a power failure may lose more.
+/// Entries wait in memory for at most `writeWithin`, or until `writeFrom` of them wait. Then they
+/// are written on a queue of their own. The file survives the end of the process at any moment;
+/// what waited then is lost, and the next life says so. It is not forced to the disk, so a power
+/// failure may lose more.
 ///
 /// Where entries are dropped, an entry that says how many takes their place in the order and in the
 /// count at once. So whatever reads the recorder up to a later place finds it.
@@ -20,8 +21,12 @@ package final class FileRecorder: FlightRecorder, Sendable {
   package static let waitingBytesMax = 16 << 20
   /// Explanations that may read, or wait to read, at the same time.
   package static let readersMax = 4
-  /// How long entries wait before they are written together.
-  static let writeWithin = DispatchTimeInterval.milliseconds(50)
+  /// How long entries wait before they are written together. Each write wakes a thread, and asks
+  /// the file system whether the file is still there.
+  static let writeWithin = DispatchTimeInterval.milliseconds(250)
+  /// How many entries are written without a further wait, so that they find room at any rate of
+  /// events.
+  static let writeFrom = waitingMax / 4
   /// How long after a failure the file is tried again.
   package static let retryAfter = Span.seconds(5)
 
@@ -30,6 +35,8 @@ package final class FileRecorder: FlightRecorder, Sendable {
       entriesMax: FileRecorder.waitingMax, bytesMax: FileRecorder.waitingBytesMax)
     /// Whether a write, or a new try after a failure, is on its way.
     var isWriting = false
+    /// Whether a write that does not wait is on its way.
+    var isHurried = false
     var isRetrying = false
     /// How many entries could not be written.
     var lost: UInt64 = 0
@@ -39,7 +46,8 @@ package final class FileRecorder: FlightRecorder, Sendable {
   }
 
   private let state = Mutex(State())
-  private let queue = DispatchQueue(label: "zonerelay.trace")
+  /// Where the file is written, in the order of the calls.
+  let queue = DispatchQueue(label: "zonerelay.trace")
   private let reading = DispatchQueue(label: "zonerelay.trace-reading")
   private let disk: RecorderDisk
   private let retryAfter: Span
@@ -72,17 +80,22 @@ package final class FileRecorder: FlightRecorder, Sendable {
   }
 
   package func record(_ entries: [TraceEntry]) {
-    let isFirst = state.withLock { state -> Bool in
-      guard !state.isClosed, !entries.isEmpty else { return false }
+    let (isFirst, isMany) = state.withLock { state in
+      guard !state.isClosed, !entries.isEmpty else { return (false, false) }
       state.waiting.add(entries)
+      let isMany = state.waiting.count >= Self.writeFrom && !state.isHurried
+      if isMany { state.isHurried = true }
       defer { state.isWriting = true }
-      return !state.isWriting
+      return (!state.isWriting, isMany)
     }
-    guard isFirst else { return }
-    queue.asyncAfter(deadline: .now() + Self.writeWithin) { self.write() }
+    if isFirst { queue.asyncAfter(deadline: .now() + Self.writeWithin) { self.write() } }
+    if isMany { queue.async { self.write() } }
   }
 
   package var place: UInt64 { state.withLock { $0.waiting.taken } }
+
+  /// How many entries wait to be written.
+  var waitingCount: Int { state.withLock { $0.waiting.count } }
 
   /// How many readers read, or wait to read.
   var readerCount: Int { state.withLock { $0.readers } }
@@ -100,7 +113,7 @@ package final class FileRecorder: FlightRecorder, Sendable {
   /// Writes what waits. Runs on the queue.
   private func write() {
     let (frames, first) = state.withLock { state in
-      state.isWriting = false
+      (state.isWriting, state.isHurried) = (false, false)
       return state.waiting.take()
     }
     let outcome = disk.write(frames, from: first)

@@ -47,6 +47,22 @@ import Testing
     await recorder.close()
   }
 
+  @Test func `many entries are written without a further wait`() async throws {
+    let folder = try Folder()
+    let recorder = FileRecorder.begin(folder)
+    let most = FileRecorder.writeFrom
+    // The recorder writes once when it begins.
+    recorder.queue.sync {}
+    // After the first, a write waits for more. Once there are many, it does not wait any more.
+    for round in 1...3 {
+      recorder.record([Sample.entry(1)])
+      recorder.record((2...UInt64(most)).map { Sample.entry($0) })
+      recorder.queue.sync {}
+      #expect(recorder.waitingCount == 0, "round \(round)")
+    }
+    await recorder.close()
+  }
+
   @Test func `a process that was killed leaves what it had written`() async throws {
     let folder = try Folder()
     let first = FileRecorder.begin(folder)
