@@ -12,6 +12,9 @@ struct TraceBuffer: Sendable {
   var isReplaying = true
   private var entries: [TraceEntry] = []
   private var lost = 0
+  /// For how many entries a new array gets room: as many as were taken last.
+  private var expected = 2
+  private static let expectedMost = 64
   private var recovered = 0
   /// What each lane is known to wait for, so that going on waiting makes no entry.
   private var waits: [Int: DeviceEvent.WaitKind] = [:]
@@ -25,8 +28,9 @@ struct TraceBuffer: Sendable {
       lost += 1
       return
     }
-    // A turn that makes an entry mostly makes some more.
-    if entries.capacity == 0 { entries.reserveCapacity(16) }
+    // A busy relay makes as many entries in each turn. An array that grows step by step would copy
+    // them, and leave more memory behind than the loop's caches hold.
+    if entries.capacity == 0 { entries.reserveCapacity(expected) }
     entries.append(TraceEntry(at: at, event))
   }
 
@@ -58,6 +62,7 @@ struct TraceBuffer: Sendable {
   /// Gives all entries away, without a copy of any.
   mutating func take() -> [TraceEntry] {
     defer { (entries, lost) = ([], 0) }
+    expected = min(max(2, entries.count), Self.expectedMost)
     if lost > 0, let last = entries.last?.at { entries.append(TraceEntry(at: last, .lost(lost))) }
     return entries
   }
