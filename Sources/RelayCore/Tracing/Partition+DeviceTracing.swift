@@ -1,6 +1,6 @@
 /// The entries of what happens to devices. They are made only while the trace is on.
 extension Partition {
-  mutating func trace(_ event: DeviceEvent, of device: Int, at now: Instant) {
+  mutating func trace(_ event: consuming DeviceEvent, of device: Int, at now: Instant) {
     guard trace.isOn else { return }
     let key = key(of: device)
     trace.add(.device(key, event), at: now)

@@ -23,7 +23,7 @@ struct TraceBuffer: Sendable {
 
   var isEmpty: Bool { entries.isEmpty && lost == 0 }
 
-  mutating func add(_ event: TraceEvent, at: Instant) {
+  mutating func add(_ event: consuming TraceEvent, at: Instant) {
     guard entries.count < Self.most else {
       lost += 1
       return
