@@ -30,8 +30,7 @@ struct RecordServer: Sendable {
     let routes = router.buildResponder()
     // Without this header Linux's URLSession may repeat a request without its body, and wait 30 s.
     return CallbackResponder { request, context in
-      // A fault of the server, such as a full disk, is answered too: the phone tries again.
-      var response = Response(status: .internalServerError)
+      var response = Response(status: .internalServerError)  // a full disk: the phone tries again
       do { response = try await routes.respond(to: request, context: context) } catch {
         Stage.write("    (record server: \(error))\n")
       }

@@ -11,8 +11,7 @@ import ZoneRelayClient
   let relay: RelayProcess, store: NoteStore, phones: [Phone]
 
   static func main() async {
-    // A reader of the output that leaves (`| head`) must not end this program before the relay.
-    signal(SIGPIPE, SIG_IGN)
+    signal(SIGPIPE, SIG_IGN)  // a reader that leaves (`| head`) must not end it before the relay
     let named = ProcessInfo.processInfo.environment["NOTES_RELAY"].map(URL.init(fileURLWithPath:))
     let beside = Bundle.main.bundleURL.appendingPathComponent("zonerelay")
     do {
@@ -56,23 +55,25 @@ import ZoneRelayClient
     let stage = Stage(relay: relay, store: store, phones: phones)
     try await sideBySide(
       {
-        // Before the other parts stop: then no request waits for the relay.
-        defer { relay.kill() }
-        guard await signals.first(where: { _ in true }) != nil, !isTerminal else { return }
-        throw StageError(description: "interrupted")
-      },
-      {
         do { try await server.run() } catch {
           throw StageError(description: "record server: \(error); \(relay.remedy)")
         }
       },
-      {
-        try await relay.start()
-        write(help)
+      {  // Here, so that the server ends last: it fails if it is cancelled while a phone connects.
         try await sideBySide(
-          { await poster.run() }, { try await stage.showPhones() },
-          { await phones[0].run() }, { await phones[1].run() }, { await phones[2].run() },
-          { try await isTerminal ? stage.readTerminal() : stage.playScript() })
+          {
+            defer { relay.kill() }  // before the other parts stop: no request waits for it
+            guard await signals.first(where: { _ in true }) != nil, !isTerminal else { return }
+            throw StageError(description: "interrupted")
+          },
+          {
+            try await relay.start()
+            write(help)
+            try await sideBySide(
+              { await poster.run() }, { try await stage.showPhones() }, { await phones[0].run() },
+              { await phones[1].run() }, { await phones[2].run() },
+              { try await isTerminal ? stage.readTerminal() : stage.playScript() })
+          })
       })
   }
 
