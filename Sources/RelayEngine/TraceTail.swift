@@ -106,7 +106,7 @@ package final class TraceFeed: Sendable {
 
   func record(_ entries: [TraceEntry]) {
     recorder?.record(entries)
-    let open = tails.withLock { $0.open.isEmpty ? [] : Array($0.open.values) }
+    let open = tails.withLock { Array($0.open.values) }
     for tail in open { tail.add(entries) }
   }
 

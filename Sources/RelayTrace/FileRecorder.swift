@@ -6,10 +6,10 @@ import Synchronization
 
 /// The flight recorder on a file of fixed size, which is written round and round.
 ///
-/// Entries wait in memory for at most `writeWithin`, or until `writeFrom` of them wait. Then they
-/// are written on a queue of their own. The file survives the end of the process at any moment;
-/// what waited then is lost, and the next life says so. It is not forced to the disk, so a power
-/// failure may lose more.
+/// Entries wait in memory for at most `writeWithin`, or until they take a quarter of their room.
+/// Then they are written on a queue of their own. The file survives the end of the process at any
+/// moment; what waited then is lost, and the next life says so. It is not forced to the disk, so a
+/// power failure may lose more.
 ///
 /// Where entries are dropped, an entry that says how many takes their place in the order and in the
 /// count at once. So whatever reads the recorder up to a later place finds it.
@@ -24,9 +24,6 @@ package final class FileRecorder: FlightRecorder, Sendable {
   /// How long entries wait before they are written together. Each write wakes a thread, and asks
   /// the file system whether the file is still there.
   static let writeWithin = DispatchTimeInterval.milliseconds(250)
-  /// How many entries are written without a further wait, so that they find room at any rate of
-  /// events.
-  static let writeFrom = waitingMax / 4
   /// How long after a failure the file is tried again.
   package static let retryAfter = Span.seconds(5)
 
@@ -83,7 +80,7 @@ package final class FileRecorder: FlightRecorder, Sendable {
     let (isFirst, isMany) = state.withLock { state in
       guard !state.isClosed, !entries.isEmpty else { return (false, false) }
       state.waiting.add(entries)
-      let isMany = state.waiting.count >= Self.writeFrom && !state.isHurried
+      let isMany = state.waiting.isManyOrLarge && !state.isHurried
       if isMany { state.isHurried = true }
       defer { state.isWriting = true }
       return (!state.isWriting, isMany)

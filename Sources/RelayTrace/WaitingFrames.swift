@@ -46,6 +46,10 @@ struct WaitingFrames: Sendable {
   /// An estimate beyond which a frame ends, well below what a block holds.
   private static let frameFull = RingLayout.frameBytesMax / 4
 
+  /// Whether what waits takes a quarter of its room. It should then be written without a further
+  /// wait, so that entries find room at any rate of events.
+  var isManyOrLarge: Bool { count >= entriesMax / 4 || bytes >= bytesMax / 4 }
+
   /// Takes entries, or drops all of them.
   mutating func add(_ entries: [TraceEntry]) {
     guard let first = entries.first else { return }

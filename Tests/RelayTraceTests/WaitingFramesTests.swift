@@ -40,6 +40,20 @@ import Testing
     #expect(third.frames.isEmpty && third.first == 5 && waiting.count == 0)
   }
 
+  @Test func `a quarter of either bound asks for a write`() throws {
+    var many = WaitingFrames(entriesMax: 8, bytesMax: 1 << 20)
+    many.add([Sample.entry(1)])
+    #expect(!many.isManyOrLarge)
+    many.add([Sample.entry(2)])
+    #expect(many.isManyOrLarge)
+    _ = many.take()
+    #expect(!many.isManyOrLarge)
+
+    var large = WaitingFrames(entriesMax: 1 << 20, bytesMax: 80_000)
+    for number in 1...1_000 where !large.isManyOrLarge { large.add([Sample.entry(UInt64(number))]) }
+    #expect(large.isManyOrLarge && large.lost == 0)
+  }
+
   @Test func `entries are dropped when they take too many bytes, though few wait`() throws {
     var waiting = WaitingFrames(entriesMax: 1 << 20, bytesMax: 40_000)
     for number in 1...5_000 { waiting.add([Sample.entry(UInt64(number))]) }

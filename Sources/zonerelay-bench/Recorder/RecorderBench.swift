@@ -21,16 +21,17 @@ struct RecorderBench {
     coreEvents = bench.options.amount(2_000)
   }
 
-  func run() async throws -> [Figure] { try core() + (try await daemons()) }
+  func run() async throws -> [Figure] { try await core() + daemons() }
 
   // MARK: In this process
 
   /// The core alone: its decisions, and what the recorder writes of them.
-  private func core() throws -> [Figure] {
-    try [10, 1_000].map { turn in
+  private func core() async throws -> [Figure] {
+    var figures: [Figure] = []
+    for turn in [10, 1_000] {
       var (on, off): ([Double], [Double]) = ([], [])
       for _ in 0..<bench.options.pairCount {
-        let (with, without) = try core(turn: turn)
+        let (with, without) = try await core(turn: turn)
         on.append(Spread(with).median)
         off.append(Spread(without).median)
       }
@@ -39,15 +40,17 @@ struct RecorderBench {
         String(
           format: "in the core, turns of \(turn): the recorder costs %.1f µs an event",
           Spread(differences).median))
-      return Figure(
-        "F", "core CPU an event to its push, recorder on, turns of \(turn)", unit: "µs", ours: on,
-        reference: "off", off)
+      figures.append(
+        Figure(
+          "F", "core CPU an event to its push, recorder on, turns of \(turn)", unit: "µs", ours: on,
+          reference: "off", off))
     }
+    return figures
   }
 
-  private func core(turn: Int) throws -> (on: [Double], off: [Double]) {
+  private func core(turn: Int) async throws -> (on: [Double], off: [Double]) {
     let recorder = FileRecorder(
-      directory: try bench.emptyDirectory("recorder-\(UUID().uuidString)").path, bytes: 64 << 20,
+      directory: try bench.emptyDirectory("recorder").path, bytes: 64 << 20,
       clock: SystemClock(), logger: Logger(label: "recorder"))
     recorder.begin(life: 1)
     let users = Self.coreRounds * coreEvents
@@ -59,6 +62,7 @@ struct RecorderBench {
       off.append(try cost(&without))
       if !round.isMultiple(of: 2) { on.append(try cost(&with)) }
     }
+    await recorder.close()
     return (on, off)
   }
 

@@ -6,7 +6,7 @@ import RelayTrace
 /// subscription each, whose changes become pushes that are delivered at once.
 struct RecorderScene: ~Copyable {
   private static let scope = Scope(
-    container: "iCloud.com.example.notes", environment: .development)
+    container: MeasuredDaemon.container, environment: .development)
 
   /// How many changes or verdicts a turn handles.
   private let turn: Int
@@ -23,6 +23,7 @@ struct RecorderScene: ~Copyable {
       let id = UserID("_user\(user)")
       let home = PartitionID.home(of: id, in: Self.scope)
       var table = tables[home] ?? PartitionTables(id: home, cursor: Ordinal(UInt64(users)))
+      ordinals[home] = UInt64(users)
       table.subscriptions.append(
         SubscriptionRow(
           scope: Self.scope, user: id, serial: Position(Ordinal(UInt64(user + 1))),
@@ -36,16 +37,16 @@ struct RecorderScene: ~Copyable {
     for user in 0..<users {
       let id = UserID("_user\(user)")
       let address = Address(
-        transport: .apns, topic: "com.example.notes", token: Array("token-\(user)".utf8),
+        transport: .apns, topic: MeasuredDaemon.topic, token: Array("token-\(user)".utf8),
         environment: .development)
       step(
         .register(
           Registration(
             scope: Self.scope, user: id, client: ClientID(Identifier(high: 1, low: UInt64(user))),
-            address: address)), of: id, users: users, &effects)
+            address: address)), of: id, &effects)
     }
     endTurn(&effects)
-    _ = fold(&effects)
+    fold(&effects)
   }
 
   var isRecorded: Bool { recorder != nil }
@@ -69,25 +70,25 @@ struct RecorderScene: ~Copyable {
       fingerprint: UInt64(number))
   }
 
-  private mutating func step(
-    _ fact: Fact, of user: UserID, users: Int = 0, _ effects: inout [Effect]
-  ) {
+  private mutating func step(_ fact: Fact, of user: UserID, _ effects: inout [Effect]) {
     let home = PartitionID.home(of: user, in: Self.scope)
-    let ordinal = (ordinals[home] ?? UInt64(users)) + 1
+    let ordinal = ordinals[home, default: 0] + 1
     ordinals[home] = ordinal
     relay.step(fact, in: home, ordinal: Ordinal(ordinal), at: now, into: &effects)
   }
 
   private mutating func endTurn(_ effects: inout [Effect]) {
     relay.wake(at: now, into: &effects)
-    for entries in relay.takeTrace() { recorder?.record(entries) }
+    record()
   }
 
-  private mutating func fold(_ effects: inout [Effect]) -> Int {
-    let cut = relay.cut(at: now)
-    relay.folded(cut, at: now, into: &effects)
+  private mutating func fold(_ effects: inout [Effect]) {
+    relay.folded(relay.cut(at: now), at: now, into: &effects)
+    record()
+  }
+
+  private mutating func record() {
     for entries in relay.takeTrace() { recorder?.record(entries) }
-    return cut.partitions.count
   }
 
   /// Makes one change of each of the next users, and delivers the pushes.
@@ -102,7 +103,7 @@ struct RecorderScene: ~Copyable {
     }
     next += count
     endTurn(&effects)
-    _ = fold(&effects)
+    fold(&effects)
     now = now + .seconds(1)
     endTurn(&effects)
     var pushes = 0
@@ -117,7 +118,7 @@ struct RecorderScene: ~Copyable {
       }
       endTurn(&effects)
     }
-    _ = fold(&effects)
+    fold(&effects)
     return pushes
   }
 }

@@ -30,7 +30,7 @@ struct RecordServer: Sendable {
     let routes = router.buildResponder()
     // Without this header Linux's URLSession may repeat a request without its body, and wait 30 s.
     return CallbackResponder { request, context in
-      var response = Response(status: .internalServerError)  // a full disk: the phone tries again
+      var response = Response(status: .internalServerError)  // a fault: the phone tries again
       do { response = try await routes.respond(to: request, context: context) } catch {
         Stage.write("    (record server: \(error))\n")
       }
