@@ -127,15 +127,15 @@ package struct Relay: ~Copyable {
     if trace.isOn { trace.add(.route(route, event), at: now) }
   }
 
-  /// Takes the entries made since the last call: those of each partition in their order, in an
-  /// array of their own, so that none is copied.
-  package mutating func takeTrace() -> [[TraceEntry]] {
+  /// Takes the entries made since the last call: those of each partition in their order.
+  package mutating func takeTrace() -> [TraceBatch] {
     guard trace.isOn else { return [] }
-    var parts = trace.isEmpty ? [] : [trace.take()]
+    var batches: [TraceBatch] = []
+    if !trace.isEmpty { trace.take(into: &batches) }
     for index in partitions.indices where !partitions[index].trace.isEmpty {
-      parts.append(partitions[index].trace.take())
+      partitions[index].trace.take(into: &batches)
     }
-    return parts
+    return batches
   }
 
   /// Steps a durable fact. Call `wake` after a batch of inputs.

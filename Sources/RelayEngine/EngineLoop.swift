@@ -162,7 +162,7 @@ struct EngineLoop: ~Copyable {
     case .unreadable(let cause): waitingReaders.refused(cause)
     case .feedback(let scopes): dependencies.feedback?.feedbackChanged(scopes)
     case .event(let event): tell(event)
-    case .trace(let entries): dependencies.trace?.record(entries)
+    case .trace(let batches): dependencies.trace?.record(batches)
     case .timer(let span):
       if span == .zero {
         inbox.post(.timer)

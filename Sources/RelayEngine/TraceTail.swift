@@ -14,9 +14,19 @@ package final class TraceTail: Sendable {
     package var missed = 0
   }
 
+  /// What waits for the operator, as the core made it. The reader makes entries of it, so that the
+  /// loop does not have to.
+  private struct Waiting {
+    var batches: [TraceBatch] = []
+    var count = 0
+    var missed = 0
+
+    var part: Part { Part(entries: batches.flatMap(\.entries), missed: missed) }
+  }
+
   private struct State {
-    var part = Part()
-    var waiter: CheckedContinuation<Part?, Never>?
+    var waiting = Waiting()
+    var waiter: CheckedContinuation<Waiting?, Never>?
     var isEnded = false
     var onEnd: (@Sendable () -> Void)?
   }
@@ -36,30 +46,31 @@ package final class TraceTail: Sendable {
   }
 
   /// Called by the loop.
-  func add(_ entries: [TraceEntry]) {
-    let waiting = state.withLock { state -> (CheckedContinuation<Part?, Never>, Part)? in
+  func add(_ batches: [TraceBatch]) {
+    let added = batches.reduce(0) { $0 + $1.count }
+    let answer = state.withLock { state -> (CheckedContinuation<Waiting?, Never>, Waiting)? in
       if state.isEnded { return nil }
-      let count = state.part.entries.count + entries.count
-      if state.part.missed > 0 || count > Self.waitingMax {
-        state.part.missed += entries.count
+      if state.waiting.missed > 0 || state.waiting.count + added > Self.waitingMax {
+        state.waiting.missed += added
         return nil
       }
-      state.part.entries += entries
+      state.waiting.batches += batches
+      state.waiting.count += added
       guard let waiter = state.waiter.take() else { return nil }
-      defer { state.part = Part() }
-      return (waiter, state.part)
+      defer { state.waiting = Waiting() }
+      return (waiter, state.waiting)
     }
-    waiting?.0.resume(returning: waiting?.1)
+    answer?.0.resume(returning: answer?.1)
   }
 
   /// The next entries, as soon as there are any; `nil` once the tail has ended. One call at a time.
   package func next() async -> Part? {
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { (waiter: CheckedContinuation<Part?, Never>) in
-        let answer = state.withLock { state -> Part?? in
-          if state.part != Part() {
-            defer { state.part = Part() }
-            return .some(state.part)
+    let waiting = await withTaskCancellationHandler {
+      await withCheckedContinuation { (waiter: CheckedContinuation<Waiting?, Never>) in
+        let answer = state.withLock { state -> Waiting?? in
+          if state.waiting.count > 0 || state.waiting.missed > 0 {
+            defer { state.waiting = Waiting() }
+            return .some(state.waiting)
           }
           if state.isEnded { return .some(nil) }
           state.waiter = waiter
@@ -70,12 +81,13 @@ package final class TraceTail: Sendable {
     } onCancel: {
       end()
     }
+    return waiting?.part
   }
 
   /// Gives an empty part to a waiting `next`, so that its caller can look at its connection.
   package func poke() {
     let waiter = state.withLock { $0.waiter.take() }
-    waiter?.resume(returning: Part())
+    waiter?.resume(returning: Waiting())
   }
 
   /// Ends the tail: what waits is still given, and then `nil`.
@@ -104,10 +116,10 @@ package final class TraceFeed: Sendable {
 
   func begin(life: UInt64) { recorder?.begin(life: life) }
 
-  func record(_ entries: [TraceEntry]) {
-    recorder?.record(entries)
+  func record(_ batches: [TraceBatch]) {
+    recorder?.record(batches)
     let open = tails.withLock { Array($0.open.values) }
-    for tail in open { tail.add(entries) }
+    for tail in open { tail.add(batches) }
   }
 
   /// Follows the entries until `body` returns or the feed ends.

@@ -76,10 +76,10 @@ package final class FileRecorder: FlightRecorder, Sendable {
     RecorderDisk.remove("\(directory)/\(fileName)")
   }
 
-  package func record(_ entries: [TraceEntry]) {
+  package func record(_ batches: [TraceBatch]) {
     let (isFirst, isMany) = state.withLock { state in
-      guard !state.isClosed, !entries.isEmpty else { return (false, false) }
-      state.waiting.add(entries)
+      guard !state.isClosed, !batches.isEmpty else { return (false, false) }
+      state.waiting.add(batches)
       let isMany = state.waiting.isManyOrLarge && !state.isHurried
       if isMany { state.isHurried = true }
       defer { state.isWriting = true }

@@ -9,7 +9,7 @@
 /// what an earlier round left behind, what a crash left half written, and what stood behind that,
 /// is no frame.
 enum RingLayout {
-  static let version: UInt32 = 2
+  static let version: UInt32 = 3
   static let headBytes = 4_096
   static let blockBytes = 65_536
   static let blockHeadBytes = 32

@@ -19,9 +19,9 @@ struct RingWriter: ~Copyable {
   ///
   /// - Parameter number: the number of the life's next entry.
   mutating func write(marks: [TraceEntry], before number: UInt64) throws(RingFile.Failure) {
-    var frame = EntryWriter()
-    for mark in marks { frame.write(mark) }
-    try append(.marks, number, frame.count, frame.bytes.bytes)
+    var frame = TraceFrame()
+    for batch in TraceBatch.of(marks) { frame.append(batch) }
+    try append(.marks, number, frame.count, frame.bytes)
   }
 
   mutating func write(_ frames: [WaitingFrames.Frame]) throws(RingFile.Failure) {

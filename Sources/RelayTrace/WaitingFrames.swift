@@ -2,10 +2,6 @@ import RelayCore
 import RelayEngine
 
 /// Entries that wait to be written, as the file's frames.
-///
-/// Entries are encoded as soon as they come, on the loop. So the loop frees the names in them
-/// itself, while its core has them at hand. When the recorder's queue encoded and freed them, an
-/// event cost 4 % more (docs/performance.md).
 struct WaitingFrames: Sendable {
   /// What one frame of the file holds.
   struct Frame: Sendable {
@@ -33,7 +29,7 @@ struct WaitingFrames: Sendable {
 
   private var frames: [Frame] = []
   private var bytes = 0
-  private var frame = EntryWriter(capacity: 0)
+  private var frame = TraceFrame()
   private var gaps = 0
   private var droppedBefore = 0
   /// How many entries were dropped since the last one that found room, and when the first was.
@@ -50,16 +46,17 @@ struct WaitingFrames: Sendable {
   /// wait, so that entries find room at any rate of events.
   var isManyOrLarge: Bool { count >= entriesMax / 4 || bytes >= bytesMax / 4 }
 
-  /// Takes entries, or drops all of them.
-  mutating func add(_ entries: [TraceEntry]) {
-    guard let first = entries.first else { return }
-    guard count + entries.count <= entriesMax, bytes + frame.bytes.bytes.count <= bytesMax else {
-      return drop(entries.count, at: first.at)
+  /// Takes batches, or drops all of them.
+  mutating func add(_ batches: [TraceBatch]) {
+    guard let first = batches.first?.first else { return }
+    let entries = batches.reduce(0) { $0 + $1.count }
+    guard count + entries <= entriesMax, bytes + frame.size <= bytesMax else {
+      return drop(entries, at: first)
     }
     writeDrop()
-    for entry in entries { write(entry) }
-    count += entries.count
-    taken += UInt64(entries.count)
+    for batch in batches { write(batch) }
+    count += entries
+    taken += UInt64(entries)
   }
 
   /// The entry that says how many were dropped has a number at once, and a place of its own beside
@@ -80,42 +77,46 @@ struct WaitingFrames: Sendable {
     write(TraceEntry(at: dropped.at, .lost(dropped.count)))
   }
 
+  private mutating func write(_ batch: TraceBatch) {
+    let size = batch.size + TraceFrame.batchHeadBytesMax
+    guard size <= RingLayout.payloadMax else { return write(large: batch) }
+    if frame.size + size > RingLayout.payloadMax { endFrame() }
+    if frame.count == 0 { frame = TraceFrame(capacity: Self.frameFull + 1_024) }
+    frame.append(batch)
+    if frame.size >= Self.frameFull { endFrame() }
+  }
+
+  /// Writes each entry of the batch alone. An entry that does not fit into a frame alone becomes an
+  /// entry that says that one is lost.
+  private mutating func write(large batch: TraceBatch) {
+    for entry in batch.entries {
+      for alone in TraceBatch.of([entry]) {
+        if alone.size + TraceFrame.batchHeadBytesMax <= RingLayout.payloadMax {
+          write(alone)
+        } else {
+          lost += 1
+          gaps += 1
+          droppedBefore += 1
+          write(TraceEntry(at: entry.at, .lost(1)))
+        }
+      }
+    }
+  }
+
   private mutating func write(_ entry: TraceEntry) {
-    if frame.count == 0 { frame = EntryWriter(capacity: Self.frameFull + 1_024) }
-    let before = frame.bytes.bytes.count
-    frame.write(entry)
-    if frame.bytes.bytes.count > RingLayout.payloadMax { write(alone: entry, behind: before) }
-    if frame.bytes.bytes.count >= Self.frameFull { endFrame() }
+    for batch in TraceBatch.of([entry]) { write(batch) }
   }
 
-  /// Ends the frame before the entry, and begins the next one with it. An entry that does not fit
-  /// into a frame alone becomes an entry that says that one is lost.
-  private mutating func write(alone entry: TraceEntry, behind before: Int) {
-    if frame.count > 1 { endFrame(without: 1, bytes: before) }
-    frame = EntryWriter(capacity: RingLayout.payloadMax)
-    frame.write(entry)
-    guard frame.bytes.bytes.count > RingLayout.payloadMax else { return }
-    lost += 1
-    frame = EntryWriter(capacity: 0)
-    frame.write(TraceEntry(at: entry.at, .lost(1)))
-    (gaps, droppedBefore) = (1, 1)
-  }
-
-  /// - Parameters:
-  ///   - left: how many entries at the end of the frame are left out.
-  ///   - bytes: the bytes of the others; `nil` means all.
-  private mutating func endFrame(without left: Int = 0, bytes wanted: Int? = nil) {
-    guard frame.count > left else { return }
-    let all = frame.bytes.bytes
-    let payload = wanted.map { Array(all.prefix($0)) } ?? all
+  private mutating func endFrame() {
+    guard frame.count > 0 else { return }
     let before = frames.last.map { $0.first + UInt64($0.count) } ?? taken - UInt64(count)
     frames.append(
       Frame(
-        first: before, count: frame.count - left, gaps: gaps, dropped: droppedBefore,
-        payload: payload))
+        first: before, count: frame.count, gaps: gaps, dropped: droppedBefore,
+        payload: frame.bytes))
     (gaps, droppedBefore) = (0, 0)
-    bytes += payload.count
-    frame = EntryWriter(capacity: 0)
+    bytes += frame.size
+    frame = TraceFrame()
   }
 
   /// Gives away what waits.

@@ -1,15 +1,12 @@
 import RelayCore
-import RelayEngine
 import Testing
-
-@testable import RelayTrace
 
 /// The byte form of entries.
 @Suite struct EntryCodingTests {
   private static func coded(_ entries: [TraceEntry]) -> [UInt8] {
-    var writer = EntryWriter()
-    for entry in entries { writer.write(entry) }
-    return writer.bytes.bytes
+    var frame = TraceFrame()
+    for batch in TraceBatch.of(entries) { frame.append(batch) }
+    return frame.bytes
   }
 
   private static var entries: [TraceEntry] {
@@ -25,6 +22,37 @@ import Testing
     }
     var reader = EntryReader(Self.coded(all + all))
     #expect(try reader.entries(all.count * 2) == all + all)
+  }
+
+  @Test func `a batch gives its entries, and ends where the scope changes`() {
+    let longer = Scope(container: "x" + Sample.scope.container, environment: .development)
+    let scopes = [
+      Sample.scope, longer, Sample.scope,
+      Scope(container: Sample.scope.container, environment: .production),
+    ]
+    let own = (1...3).map { Sample.entry($0) }
+    let all = scopes.flatMap { scope in
+      own.map { entry in
+        guard case .change(var change) = entry.event else { return entry }
+        change.scope = scope
+        return TraceEntry(at: entry.at, .change(change))
+      } + [TraceEntry(at: Sample.start, .lost(2))]
+    }
+    let batches = TraceBatch.of(all)
+    #expect(batches.map(\.count) == [4, 4, 4, 4] && batches[0].first == own[0].at)
+    #expect(batches.flatMap(\.entries) == all)
+    var frame = TraceFrame()
+    for batch in batches { frame.append(batch) }
+    var reader = EntryReader(frame.bytes)
+    #expect(frame.count == 16 && (try? reader.entries(16)) == all)
+  }
+
+  @Test func `a batch ends when it is full`() {
+    let all = (1...2_000).map { Sample.entry($0) }
+    let batches = TraceBatch.of(all)
+    #expect(batches.count > 2 && batches.allSatisfy { $0.size < 17_000 })
+    #expect(batches.dropLast().allSatisfy { $0.size > 16_000 })
+    #expect(batches.flatMap(\.entries) == all)
   }
 
   @Test func `names that repeat are written once`() {

@@ -176,7 +176,7 @@ import Testing
       let most = FileRecorder.waitingMax + extra
       recorder.record((0..<UInt64(most)).map { Sample.entry($0) })
       #expect(recorder.health.lost == (extra == 1 ? UInt64(most) : 0))
-      recorder.record([])
+      recorder.record([TraceBatch]())
       _ = try await recorder.all()
       recorder.record([Sample.entry(100_000)])
       let all = try await recorder.all()

@@ -214,9 +214,8 @@ import Testing
             devices: all)))
     }
     func bytes(_ devices: Int) -> Int {
-      var writer = EntryWriter()
-      writer.write(match(devices))
-      return writer.bytes.bytes.count
+      TraceFrame.batchHeadBytesMax
+        + TraceBatch.of([match(devices)]).reduce(0) { $0 + $1.size }
     }
     // Each device takes the same number of bytes.
     let most = 2_000 + (RingLayout.payloadMax - bytes(2_000)) / (bytes(2_000) - bytes(1_999))

@@ -125,6 +125,8 @@ enum Sample {
 }
 
 extension FlightRecorder {
+  func record(_ entries: [TraceEntry]) { record(TraceBatch.of(entries)) }
+
   /// Everything that the recorder gives.
   func all(through place: UInt64? = nil) async throws -> [TraceEntry] {
     let box = EntryBox()

@@ -87,3 +87,11 @@ import Testing
     await #expect(throws: TraceError.self) { try await feed.follow { _ in } }
   }
 }
+
+extension TraceFeed {
+  fileprivate func record(_ entries: [TraceEntry]) { record(TraceBatch.of(entries)) }
+}
+
+extension TraceTail {
+  fileprivate func add(_ entries: [TraceEntry]) { add(TraceBatch.of(entries)) }
+}

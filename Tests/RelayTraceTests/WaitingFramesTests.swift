@@ -24,7 +24,7 @@ import Testing
 
   @Test func `a batch without room is dropped whole, and a smaller one may still come`() throws {
     var waiting = WaitingFrames(entriesMax: 3, bytesMax: 1 << 20)
-    waiting.add([])
+    waiting.add([TraceBatch]())
     waiting.add([Sample.entry(1), Sample.entry(2)])
     waiting.add([Sample.entry(3), Sample.entry(4)])
     waiting.add([Sample.entry(5), Sample.entry(6), Sample.entry(7)])
@@ -81,4 +81,8 @@ import Testing
     }
     #expect(next == 6_000 && waiting.taken == 6_000)
   }
+}
+
+extension WaitingFrames {
+  fileprivate mutating func add(_ entries: [TraceEntry]) { add(TraceBatch.of(entries)) }
 }

@@ -40,7 +40,7 @@ extension Coordinator {
     /// Report the event to operators.
     case event(Event)
     /// Keep what was decided. If the entries are lost, only explanations suffer.
-    case trace([TraceEntry])
+    case trace([TraceBatch])
     /// Begin the next turn after this time, or earlier. This is the last action of every turn.
     case timer(Span)
     /// After `stop`: nothing is under way any more, or the stop's deadline has come.

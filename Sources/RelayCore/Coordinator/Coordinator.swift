@@ -120,7 +120,8 @@ package struct Coordinator: ~Copyable {
 
   /// Hands the entries of this half of the turn to the flight recorder.
   private mutating func recordTrace() {
-    for entries in relay.takeTrace() { actions.append(.trace(entries)) }
+    let batches = relay.takeTrace()
+    if !batches.isEmpty { actions.append(.trace(batches)) }
   }
 
   /// Reads the relay's time. The coordinator reports to operators once when the wall clock is far

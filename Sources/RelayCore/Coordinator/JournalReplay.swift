@@ -6,8 +6,9 @@ package struct JournalReplay: ~Copyable {
   var last: [Ordinal]
   let outbox: [OutboxRow]
   private(set) var dirtied: [ReadTarget] = []
-  /// The newest entries of the replay, for the flight recorder.
-  private(set) var trace: [TraceEntry] = []
+  /// The newest entries of the replay, how many they are, and how many older ones were left out.
+  private var newest: [TraceBatch] = []
+  private var (traced, untold) = (0, 0)
   /// How many entries were stepped again.
   package private(set) var replayed = 0
   /// The greatest durable time.
@@ -52,9 +53,23 @@ package struct JournalReplay: ~Copyable {
   package static let traceMax = 32_768
 
   private mutating func record() {
-    for entries in relay.takeTrace() { trace += entries }
-    guard trace.count > Self.traceMax else { return }
-    let excess = trace.count - Self.traceMax + 1
-    trace.replaceSubrange(..<excess, with: [TraceEntry(at: trace[excess].at, .lost(excess))])
+    let batches = relay.takeTrace()
+    newest += batches
+    traced += batches.reduce(0) { $0 + $1.count }
+    var excess = 0
+    // The entry that says how many were left out counts, too.
+    while traced + (untold > 0 ? 1 : 0) > Self.traceMax {
+      traced -= newest[excess].count
+      untold += newest[excess].count
+      excess += 1
+    }
+    newest.removeFirst(excess)
+  }
+
+  /// The newest entries, for the flight recorder.
+  var trace: [TraceBatch] {
+    guard untold > 0 else { return newest }
+    let at = newest.first?.first ?? latest
+    return TraceBatch.of([TraceEntry(at: at, .lost(untold))]) + newest
   }
 }

@@ -3,11 +3,11 @@ extension Partition {
   mutating func traceTaken(_ change: Change, applies: Bool, _ step: Step) {
     guard trace.isOn else { return }
     let place = FactPlace(partition: id, ordinal: step.ordinal)
-    trace.add(
-      .change(
-        TracedChange(
-          change, at: place, isSuperseded: !applies, isReplayed: trace.isReplaying)),
-      at: step.at)
+    let isReplayed = trace.isReplaying
+    trace.write(in: change.scope, at: step.at) { writer in
+      writer.write(
+        change, at: place, isSuperseded: !applies, isReplayed: isReplayed, at: step.at)
+    }
   }
 
   mutating func trace(
@@ -42,14 +42,10 @@ extension Partition {
     _ match: Match, to user: Int, _ devices: [TracedMatch.Device], _ change: Change, _ step: Step
   ) {
     guard !devices.isEmpty else { return }
-    let content = match.content
-    trace.add(
-      .matched(
-        TracedMatch(
-          notification: change.notification, user: users[user],
-          subscription: content.subscription, database: content.database, zone: content.zone,
-          position: match.position, zonePosition: match.zonePosition, devices: devices)),
-      at: step.at)
+    let key = users[user]
+    trace.write(in: key.scope, at: step.at) { writer in
+      writer.write(match, of: change.notification, to: key.user, devices, at: step.at)
+    }
   }
 
   mutating func trace(

@@ -2,8 +2,18 @@
 extension Partition {
   mutating func trace(_ event: consuming DeviceEvent, of device: Int, at now: Instant) {
     guard trace.isOn else { return }
-    let key = key(of: device)
-    trace.add(.device(key, event), at: now)
+    write(of: device, at: now) { $0.write(event) }
+  }
+
+  /// - Parameter body: writes what happened to the device.
+  private mutating func write(
+    of device: Int, at now: Instant, _ body: (inout EntryWriter) -> Void
+  ) {
+    let (owner, client) = (users[devices[device].user], devices[device].client)
+    trace.write(in: owner.scope, at: now) { writer in
+      writer.beginDevice(client, of: owner.user, at: now)
+      body(&writer)
+    }
   }
 
   /// The device was registered, for the first time or again.
@@ -45,7 +55,7 @@ extension Partition {
       number: attempt.wake, transport: route.transport, topic: route.topic,
       isAlert: attempt.isAlert, runsApp: attempt.runsApp, shows: shows,
       names: attempt.runsApp ? names : [], tries: attempt.tries, cause: cause)
-    trace(.wake(wake), of: device, at: attempt.at)
+    write(of: device, at: attempt.at) { $0.write(wake) }
   }
 
   /// The attempt that was `flight` has ended, and the lane has taken the verdict.
@@ -53,7 +63,8 @@ extension Partition {
     _ device: Int, _ flight: Lane.Attempt?, _ verdict: Verdict, at now: Instant
   ) {
     guard trace.isOn, let flight else { return }
-    trace(.ended(devices[device].lane.traced(verdict, after: flight)), of: device, at: now)
+    let end = devices[device].lane.traced(verdict, after: flight)
+    write(of: device, at: now) { $0.write(end) }
   }
 
   /// The device gave a sign. It makes an entry only if something pends that the sign may end, or if

@@ -10,28 +10,44 @@ struct TraceBuffer: Sendable {
   let isOn: Bool
   /// Whether recovery has not ended yet.
   var isReplaying = true
-  private var entries: [TraceEntry] = []
+  /// Batches that are full or of another scope, and how many entries they have.
+  private var batches: [TraceBatch] = []
+  private var batched = 0
+  private var writer = EntryWriter()
+  /// When the newest entry was made.
+  private var last = Instant.zero
   private var lost = 0
-  /// For how many entries a new array gets room: as many as were taken last.
-  private var expected = 2
-  private static let expectedMost = 64
+  /// For how many bytes a new batch gets room: as many as were taken last.
+  private var expected = 0
   private var recovered = 0
   /// What each lane is known to wait for, so that going on waiting makes no entry.
   private var waits: [Int: DeviceEvent.WaitKind] = [:]
 
   init(isOn: Bool) { self.isOn = isOn }
 
-  var isEmpty: Bool { entries.isEmpty && lost == 0 }
+  var isEmpty: Bool { writer.count == 0 && batches.isEmpty && lost == 0 }
 
-  mutating func add(_ event: consuming TraceEvent, at: Instant) {
-    guard entries.count < Self.most else {
+  mutating func add(_ event: TraceEvent, at now: Instant) {
+    write(in: event.scope, at: now) { $0.write(TraceEntry(at: now, event)) }
+  }
+
+  /// Makes an entry.
+  ///
+  /// - Parameter body: writes one entry.
+  mutating func write(in scope: Scope?, at now: Instant, _ body: (inout EntryWriter) -> Void) {
+    guard batched + writer.count < Self.most else {
       lost += 1
       return
     }
-    // A busy relay makes as many entries in each turn. An array that grows step by step would copy
-    // them, and leave more memory behind than the loop's caches hold.
-    if entries.capacity == 0 { entries.reserveCapacity(expected) }
-    entries.append(TraceEntry(at: at, event))
+    if writer.count > 0, writer.isFull || !writer.takes(scope) { endBatch() }
+    if writer.count == 0 { writer.begin(scope, at: now, capacity: expected) }
+    body(&writer)
+    last = now
+  }
+
+  private mutating func endBatch() {
+    batched += writer.count
+    batches.append(writer.take())
   }
 
   /// Notes what the lane in this slot waits for; `nil` means that it does not wait.
@@ -59,12 +75,18 @@ struct TraceBuffer: Sendable {
     if isOn, recovered > Self.toldAnew { waits[device] = .sinceBefore }
   }
 
-  /// Gives all entries away, without a copy of any.
-  mutating func take() -> [TraceEntry] {
-    defer { (entries, lost) = ([], 0) }
-    expected = min(max(2, entries.count), Self.expectedMost)
-    if lost > 0, let last = entries.last?.at { entries.append(TraceEntry(at: last, .lost(lost))) }
-    return entries
+  /// Gives all entries away.
+  mutating func take(into taken: inout [TraceBatch]) {
+    if lost > 0 {
+      if writer.count == 0 { writer.begin(nil, at: last) }
+      writer.write(TraceEntry(at: last, .lost(lost)))
+    }
+    expected = writer.bytes.bytes.count
+    if writer.count > 0 {
+      if batches.isEmpty { taken.append(writer.take()) } else { endBatch() }
+    }
+    if !batches.isEmpty { taken += batches }
+    (batches, batched, lost) = ([], 0, 0)
   }
 }
 

@@ -23,24 +23,6 @@ package struct TracedChange: Hashable, Sendable {
     case revoked(UserID)
   }
 
-  package init(_ change: Change, at place: FactPlace, isSuperseded: Bool, isReplayed: Bool) {
-    notification = change.notification
-    scope = change.scope
-    database = change.database
-    zone = change.zone
-    kind =
-      switch change.event {
-      case .record(let record): .record(name: record.name, type: record.type, record.verb)
-      case .zone(let change): .zone(change)
-      case .granted(let user): .granted(user)
-      case .revoked(let user): .revoked(user)
-      }
-    author = change.author
-    self.place = place
-    self.isSuperseded = isSuperseded
-    self.isReplayed = isReplayed
-  }
-
   package init(
     notification: Identifier, scope: Scope, database: Database, zone: ZoneID, kind: Kind,
     author: Change.Author?, place: FactPlace, isSuperseded: Bool, isReplayed: Bool = false

@@ -8,6 +8,15 @@ package enum ByteOrdered {
     return withBytes(of: left, right) { commonBytes($0, $1) == $0.count }
   }
 
+  /// Whether the bytes are those of the text.
+  package static func areSame(_ left: String, _ right: UnsafeRawBufferPointer) -> Bool {
+    // Swift's native strings are contiguous, so the text is not copied.
+    left.utf8.withContiguousStorageIfAvailable { left in
+      left.count == right.count
+        && commonBytes(UnsafeRawBufferPointer(left), right) == left.count
+    } ?? left.utf8.elementsEqual(right)
+  }
+
   package static func areSame(_ left: String?, _ right: String?) -> Bool {
     switch (left, right) {
     case (nil, nil): true

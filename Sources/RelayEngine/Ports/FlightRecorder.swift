@@ -14,7 +14,7 @@ package protocol FlightRecorder: Sendable {
 
   /// Takes entries in their order, all or none. Only the loop calls this, and it never blocks. If
   /// too many entries wait to be written, none is taken, and a later entry says how many were lost.
-  func record(_ entries: [TraceEntry])
+  func record(_ batches: [TraceBatch])
 
   /// How many entries this life has taken. `read` can read up to such a place.
   var place: UInt64 { get }

@@ -75,7 +75,7 @@ extension World {
         observer.witness.circuit(of: route, isStopped: reason != nil)
       }
       tell?("  told: \(String("\(event)".prefix(160)))")
-    case .trace(let entries): record(entries)
+    case .trace(let batches): record(batches.flatMap(\.entries))
     case .feedback: break
     }
   }

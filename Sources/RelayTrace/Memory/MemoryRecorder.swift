@@ -35,7 +35,8 @@ package final class MemoryRecorder: FlightRecorder, Sendable {
     }
   }
 
-  package func record(_ entries: [TraceEntry]) {
+  package func record(_ batches: [TraceBatch]) {
+    let entries = batches.flatMap(\.entries)
     state.withLock { state in
       guard state.closed == nil else { return }
       state.trace.add(entries)

@@ -88,7 +88,8 @@ struct RecorderScene: ~Copyable {
   }
 
   private mutating func record() {
-    for entries in relay.takeTrace() { recorder?.record(entries) }
+    let batches = relay.takeTrace()
+    if !batches.isEmpty { recorder?.record(batches) }
   }
 
   /// Makes one change of each of the next users, and delivers the pushes.

@@ -127,8 +127,8 @@ final class CoordinatorRun {
       isRefusing.toggle()
       return cause.map { "refuse: \($0.rawValue)" } ?? "take again"
     case .dirtied, .cut, .feedback: return nil
-    case .trace(let entries):
-      trace += entries
+    case .trace(let batches):
+      trace += batches.flatMap(\.entries)
       return nil
     case .visible: return "visible"
     case .unreadable(let cause): return "unreadable: \(cause.rawValue)"

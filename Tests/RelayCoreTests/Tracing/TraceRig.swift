@@ -54,7 +54,7 @@ struct TraceRig: ~Copyable {
     return entries[seen...].map(\.line)
   }
 
-  mutating func take() { for part in relay.takeTrace() { entries += part } }
+  mutating func take() { entries += relay.takeTrace().flatMap(\.entries) }
 
   mutating func step(_ fact: Fact) {
     for home in fact.homes {

@@ -197,7 +197,10 @@ import Testing
     for extra in [-1, 0, 1] {
       var buffer = TraceBuffer(isOn: true)
       for _ in 0..<(TraceBuffer.most + extra) { buffer.add(.began, at: Sample.start) }
-      let entries = buffer.take()
+      var batches: [TraceBatch] = []
+      buffer.take(into: &batches)
+      #expect(buffer.isEmpty)
+      let entries = batches.flatMap(\.entries)
       #expect(entries.count == TraceBuffer.most + extra)
       #expect((entries.last?.event == .lost(1)) == (extra == 1))
     }

@@ -1,6 +1,3 @@
-import RelayCore
-import RelayEngine
-
 /// How the events of devices, users and routes are read.
 extension EntryReader {
   mutating func deviceEvent() throws(CodingFailure) -> DeviceEvent {

@@ -1,5 +1,3 @@
-package import RelayCore
-
 extension Scope: ByteCoded {
   package func write(to writer: inout ByteWriter) {
     writer.text(container)

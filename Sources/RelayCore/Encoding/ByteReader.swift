@@ -7,7 +7,7 @@ package struct ByteReader: Sendable {
   private let bytes: [UInt8]
   package private(set) var offset = 0
   /// How many lists of field values are open.
-  var depth = 0
+  package var depth = 0
 
   package init(_ bytes: [UInt8]) { self.bytes = bytes }
 

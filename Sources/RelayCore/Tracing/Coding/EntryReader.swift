@@ -1,21 +1,44 @@
-import RelayCore
-import RelayEngine
-
-/// Reads what `EntryWriter` wrote.
-struct EntryReader {
+/// Reads the entries of a `TraceFrame`.
+package struct EntryReader {
   var bytes: ByteReader
-  private var scopes: [Scope] = []
-  private var last = EntryWriter.LastNames()
+  /// The scope of the batch, and the newest scope that was written.
+  private var (scope, newest): (Scope?, Scope?) = (nil, nil)
+  private var last = LastNames()
 
-  init(_ bytes: [UInt8]) { self.bytes = ByteReader(bytes) }
+  /// What was named last.
+  private struct LastNames {
+    var at: Int64 = 0
+    var user: UserID?
+    var zone: ZoneID?
+    var notification: Identifier?
+  }
+
+  package init(_ bytes: [UInt8]) { self.bytes = ByteReader(bytes) }
 
   /// - Throws: `CodingFailure` if the bytes are not what this version writes.
-  mutating func entries(_ count: Int) throws(CodingFailure) -> [TraceEntry] {
+  package mutating func entries(_ count: Int) throws(CodingFailure) -> [TraceEntry] {
     var entries: [TraceEntry] = []
     entries.reserveCapacity(min(count, bytes.remaining))
-    for _ in 0..<count { entries.append(try entry()) }
-    guard bytes.remaining == 0 else { throw bytes.failure(.trailing, Self.part) }
+    while bytes.remaining > 0 { try batch(&entries, atMost: count) }
+    guard entries.count == count else { throw bytes.failure(.truncated, Self.part) }
     return entries
+  }
+
+  private mutating func batch(
+    _ entries: inout [TraceEntry], atMost most: Int
+  ) throws(CodingFailure) {
+    let kind: TraceFrame.ScopeKind = try bytes.raw()
+    switch kind {
+    case .none: scope = nil
+    case .asBefore: scope = newest
+    case .written:
+      newest = try bytes.value()
+      scope = newest
+    }
+    last = LastNames()
+    let count = try bytes.count(Self.part)
+    guard entries.count + count <= most else { throw bytes.failure(.trailing, Self.part) }
+    for _ in 0..<count { entries.append(try entry()) }
   }
 
   static let part = "TraceEntry"
@@ -26,27 +49,26 @@ struct EntryReader {
 
   private mutating func entry() throws(CodingFailure) -> TraceEntry {
     last.at = last.at &+ (try bytes.signed(Self.part))
-    let at = Instant(milliseconds: last.at)
-    let kind = try bytes.byte(Self.part)
+    return TraceEntry(at: Instant(milliseconds: last.at), try event())
+  }
+
+  private mutating func event() throws(CodingFailure) -> TraceEvent {
+    let kind: EntryKind = try bytes.raw()
     switch kind {
-    case 1: return TraceEntry(at: at, .began)
-    case 2:
-      return TraceEntry(at: at, .lost(try bytes.flag(Self.part) ? try int() : nil))
-    case 3: return TraceEntry(at: at, .change(try change()))
-    case 4: return TraceEntry(at: at, .moved(try move()))
-    case 5: return TraceEntry(at: at, .matched(try match()))
-    case 6:
+    case .began: return .began
+    case .lost: return .lost(try bytes.flag(Self.part) ? try int() : nil)
+    case .change: return .change(try change())
+    case .moved: return .moved(try move())
+    case .matched: return .matched(try match())
+    case .device:
       let user = try user()
       let key = DeviceKey(scope: user.scope, user: user.user, client: try bytes.value())
-      return TraceEntry(at: at, .device(key, try deviceEvent()))
-    case 7:
-      let user = try user()
-      return TraceEntry(at: at, .user(user, try userEvent()))
-    case 8:
+      return .device(key, try deviceEvent())
+    case .user: return .user(try user(), try userEvent())
+    case .route:
       let route = RouteKey(
-        scope: try scope(), transport: try bytes.raw(), topic: try bytes.text(Self.part))
-      return TraceEntry(at: at, .route(route, try routeEvent()))
-    default: throw wrong(kind)
+        scope: try inScope(), transport: try bytes.raw(), topic: try bytes.text(Self.part))
+      return .route(route, try routeEvent())
     }
   }
 
@@ -67,22 +89,21 @@ struct EntryReader {
     return wake
   }
 
-  mutating func scope() throws(CodingFailure) -> Scope {
-    let index = try int()
-    if index < scopes.count { return scopes[index] }
-    guard index == scopes.count else { throw bytes.failure(.number(UInt64(index)), Self.part) }
-    scopes.append(try bytes.value())
-    return scopes[index]
+  /// The scope of an entry that must have one.
+  func inScope() throws(CodingFailure) -> Scope {
+    guard let scope else { throw bytes.failure(.truncated, "Scope") }
+    return scope
   }
 
   mutating func user() throws(CodingFailure) -> Users.Key {
+    let scope = try inScope()
     if try bytes.flag(Self.part) {
       guard let user = last.user else { throw wrong(1) }
-      return user
+      return Users.Key(scope: scope, user: user)
     }
-    let user = Users.Key(scope: try scope(), user: try bytes.value())
+    let user: UserID = try bytes.value()
     last.user = user
-    return user
+    return Users.Key(scope: scope, user: user)
   }
 
   mutating func zone() throws(CodingFailure) -> ZoneID {
@@ -118,7 +139,7 @@ struct EntryReader {
 
   private mutating func change() throws(CodingFailure) -> TracedChange {
     let notification = try notification()
-    let scope = try scope()
+    let scope = try inScope()
     let database: Database = try bytes.raw()
     let zone = try zone()
     let kind = try changeKind()
@@ -148,7 +169,7 @@ struct EntryReader {
   }
 
   private mutating func move() throws(CodingFailure) -> TracedMove {
-    let (notification, scope, place) = (try notification(), try scope(), try place())
+    let (notification, scope, place) = (try notification(), try inScope(), try place())
     let number = try bytes.byte(Self.part)
     let step: TracedMove.Step
     switch number {

@@ -53,6 +53,9 @@ package struct ByteWriter: Sendable {
     bytes.append(contentsOf: value)
   }
 
+  /// Writes bytes that a reader can tell from what follows.
+  package mutating func raw(_ value: ArraySlice<UInt8>) { bytes.append(contentsOf: value) }
+
   package mutating func value(_ value: some ByteCoded) { value.write(to: &self) }
 
   package mutating func optional(_ value: (some ByteCoded)?) {
@@ -79,5 +82,18 @@ package struct ByteWriter: Sendable {
     for place in 0..<4 {
       bytes[start + place] = UInt8(truncatingIfNeeded: length >> (8 * UInt32(place)))
     }
+  }
+
+  /// Whether the bytes at `place` are those of the text. The length in front is not looked at.
+  package func holds(_ text: String, at place: Range<Int>) -> Bool {
+    guard text.utf8.count == place.count else { return false }
+    return bytes.withUnsafeBytes { bytes in
+      let written = UnsafeRawBufferPointer(rebasing: bytes[place])
+      return ByteOrdered.areSame(text, written)
+    }
+  }
+
+  package func holds(_ value: ArraySlice<UInt8>, at place: Range<Int>) -> Bool {
+    bytes[place] == value
   }
 }

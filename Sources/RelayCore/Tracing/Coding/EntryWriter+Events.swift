@@ -1,6 +1,3 @@
-import RelayCore
-import RelayEngine
-
 /// How the events of devices, users and routes are written.
 extension EntryWriter {
   mutating func write(_ event: DeviceEvent) {
@@ -22,15 +19,8 @@ extension EntryWriter {
       bytes.byte(wait.rawValue)
       time(until)
     case .waitsForConnection: bytes.byte(5)
-    case .wake(let wake):
-      bytes.byte(6)
-      write(wake)
-    case .ended(let end):
-      bytes.byte(7)
-      bytes.number(UInt64(end.wake))
-      write(end.verdict)
-      time(end.rests)
-      bytes.flag(end.dropsAlert)
+    case .wake(let wake): write(wake)
+    case .ended(let end): write(end)
     case .receipt(let receipt):
       bytes.byte(8)
       write(receipt)
@@ -44,7 +34,16 @@ extension EntryWriter {
     }
   }
 
-  private mutating func write(_ wake: TracedWake) {
+  mutating func write(_ end: TracedVerdict) {
+    bytes.byte(7)
+    bytes.number(UInt64(end.wake))
+    write(end.verdict)
+    time(end.rests)
+    bytes.flag(end.dropsAlert)
+  }
+
+  mutating func write(_ wake: TracedWake) {
+    bytes.byte(6)
     bytes.number(UInt64(wake.number))
     bytes.byte(wake.transport.rawValue)
     bytes.text(wake.topic)

@@ -1,0 +1,11 @@
+/// What an entry is about, as its byte form says it first.
+enum EntryKind: UInt8 {
+  case began = 1
+  case lost = 2
+  case change = 3
+  case moved = 4
+  case matched = 5
+  case device = 6
+  case user = 7
+  case route = 8
+}

@@ -1,0 +1,156 @@
+/// How the entries of a change's way are written: from an entry, or at once from what the core has
+/// at hand, so that no name is copied.
+extension EntryWriter {
+  // MARK: The change
+
+  mutating func write(
+    _ change: Change, at place: FactPlace, isSuperseded: Bool, isReplayed: Bool, at now: Instant
+  ) {
+    begin(.change, at: now)
+    names(change.notification, change.database, change.zone)
+    switch change.event {
+    case .record(let record): write(record: record.name, record.type, record.verb)
+    case .zone(let what): write(what)
+    case .granted(let user): write(isGranted: true, user)
+    case .revoked(let user): write(isGranted: false, user)
+    }
+    write(change.author)
+    self.place(place)
+    bytes.flag(isSuperseded)
+    bytes.flag(isReplayed)
+  }
+
+  mutating func write(_ change: TracedChange, at now: Instant) {
+    begin(.change, at: now)
+    names(change.notification, change.database, change.zone)
+    switch change.kind {
+    case .record(let name, let type, let verb): write(record: name, type, verb)
+    case .zone(let what): write(what)
+    case .granted(let user): write(isGranted: true, user)
+    case .revoked(let user): write(isGranted: false, user)
+    }
+    write(change.author)
+    place(change.place)
+    bytes.flag(change.isSuperseded)
+    bytes.flag(change.isReplayed)
+  }
+
+  private mutating func names(_ name: Identifier, _ database: Database, _ zone: ZoneID) {
+    notification(name)
+    bytes.byte(database.rawValue)
+    self.zone(zone)
+  }
+
+  private mutating func write(record name: String, _ type: String, _ verb: RecordChange.Verb) {
+    bytes.byte(verb.rawValue)
+    bytes.text(name)
+    bytes.text(type)
+  }
+
+  private mutating func write(_ zone: ZoneChange) { bytes.byte(10 + zone.rawValue) }
+
+  private mutating func write(isGranted: Bool, _ user: UserID) {
+    bytes.byte(isGranted ? 20 : 21)
+    bytes.value(user)
+  }
+
+  private mutating func write(_ author: Change.Author?) {
+    bytes.flag(author != nil)
+    guard let author else { return }
+    bytes.value(author.user)
+    bytes.optional(author.client)
+  }
+
+  private mutating func place(_ place: FactPlace) {
+    bytes.value(place.partition)
+    bytes.value(place.ordinal)
+  }
+
+  mutating func write(_ move: TracedMove) {
+    notification(move.notification)
+    place(move.place)
+    switch move.step {
+    case .forwarded(let partitions):
+      bytes.byte(1)
+      bytes.list(partitions)
+    case .reached: bytes.byte(2)
+    case .spreading: bytes.byte(3)
+    case .spread: bytes.byte(4)
+    }
+  }
+
+  // MARK: The match
+
+  mutating func write(
+    _ match: Match, of notification: Identifier, to user: UserID,
+    _ devices: [TracedMatch.Device], at now: Instant
+  ) {
+    begin(.matched, at: now)
+    beginMatch(notification, user, match.content.subscription)
+    bytes.byte(match.content.database.rawValue)
+    zone(match.content.zone)
+    write(devices, at: match.position, match.zonePosition)
+  }
+
+  mutating func write(_ match: TracedMatch, at now: Instant) {
+    begin(.matched, at: now)
+    beginMatch(match.notification, match.user.user, match.subscription)
+    bytes.byte(match.database.rawValue)
+    zone(match.zone)
+    write(match.devices, at: match.position, match.zonePosition)
+  }
+
+  private mutating func beginMatch(
+    _ notification: Identifier, _ user: UserID, _ subscription: SubscriptionID
+  ) {
+    self.notification(notification)
+    self.user(user)
+    bytes.value(subscription)
+  }
+
+  private mutating func write(
+    _ devices: [TracedMatch.Device], at position: Position, _ zonePosition: Position
+  ) {
+    bytes.value(position)
+    bytes.value(zonePosition)
+    bytes.count(devices.count)
+    for device in devices {
+      bytes.value(device.client)
+      write(device.outcome)
+    }
+  }
+
+  private mutating func write(_ outcome: TracedMatch.Outcome) {
+    switch outcome {
+    case .own: bytes.byte(1)
+    case .retired: bytes.byte(2)
+    case .pends(let part, let gathers, let instead):
+      bytes.byte(3)
+      write(part)
+      time(gathers)
+      switch instead {
+      case nil: bytes.byte(0)
+      case .replaces(let older):
+        bytes.byte(1)
+        notification(older)
+      case .crowdsOut(let older):
+        bytes.byte(2)
+        notification(older)
+      }
+    }
+  }
+
+  mutating func write(_ part: TracedPart) {
+    switch part {
+    case .zone(let name, let database):
+      bytes.byte(1)
+      zone(name)
+      bytes.byte(database.rawValue)
+    case .query: bytes.byte(2)
+    case .many: bytes.byte(3)
+    case .alert(let shown):
+      bytes.byte(4)
+      notification(shown)
+    }
+  }
+}
