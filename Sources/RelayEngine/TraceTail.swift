@@ -21,6 +21,15 @@ package final class TraceTail: Sendable {
     var count = 0
     var missed = 0
 
+    mutating func add(_ batch: TraceBatch) {
+      guard missed == 0, count + batch.count <= TraceTail.waitingMax else {
+        missed += batch.count
+        return
+      }
+      batches.append(batch)
+      count += batch.count
+    }
+
     var part: Part { Part(entries: batches.flatMap(\.entries), missed: missed) }
   }
 
@@ -47,15 +56,9 @@ package final class TraceTail: Sendable {
 
   /// Called by the loop.
   func add(_ batches: [TraceBatch]) {
-    let added = batches.reduce(0) { $0 + $1.count }
     let answer = state.withLock { state -> (CheckedContinuation<Waiting?, Never>, Waiting)? in
       if state.isEnded { return nil }
-      if state.waiting.missed > 0 || state.waiting.count + added > Self.waitingMax {
-        state.waiting.missed += added
-        return nil
-      }
-      state.waiting.batches += batches
-      state.waiting.count += added
+      for batch in batches { state.waiting.add(batch) }
       guard let waiter = state.waiter.take() else { return nil }
       defer { state.waiting = Waiting() }
       return (waiter, state.waiting)

@@ -39,24 +39,26 @@ struct WaitingFrames: Sendable {
     (self.entriesMax, self.bytesMax) = (entriesMax, bytesMax)
   }
 
-  /// An estimate beyond which a frame ends, well below what a block holds.
-  private static let frameFull = RingLayout.frameBytesMax / 4
+  /// The bytes of a frame, so that a block holds four. Only a larger batch makes a larger frame.
+  private static let frameFull =
+    (RingLayout.blockBytes - RingLayout.blockHeadBytes) / 4 - RingLayout.frameHeadBytes
 
   /// Whether what waits takes a quarter of its room. It should then be written without a further
   /// wait, so that entries find room at any rate of events.
   var isManyOrLarge: Bool { count >= entriesMax / 4 || bytes >= bytesMax / 4 }
 
-  /// Takes batches, or drops all of them.
+  /// Takes the batches for which there is room, and drops the others.
   mutating func add(_ batches: [TraceBatch]) {
-    guard let first = batches.first?.first else { return }
-    let entries = batches.reduce(0) { $0 + $1.count }
-    guard count + entries <= entriesMax, bytes + frame.size <= bytesMax else {
-      return drop(entries, at: first)
+    for batch in batches {
+      guard count + batch.count <= entriesMax, bytes + frame.size <= bytesMax else {
+        drop(batch.count, at: batch.first)
+        continue
+      }
+      writeDrop()
+      write(batch)
+      count += batch.count
+      taken += UInt64(batch.count)
     }
-    writeDrop()
-    for batch in batches { write(batch) }
-    count += entries
-    taken += UInt64(entries)
   }
 
   /// The entry that says how many were dropped has a number at once, and a place of its own beside
@@ -80,10 +82,9 @@ struct WaitingFrames: Sendable {
   private mutating func write(_ batch: TraceBatch) {
     let size = batch.size + TraceFrame.batchHeadBytesMax
     guard size <= RingLayout.payloadMax else { return write(large: batch) }
-    if frame.size + size > RingLayout.payloadMax { endFrame() }
-    if frame.count == 0 { frame = TraceFrame(capacity: Self.frameFull + 1_024) }
+    if frame.size + size > Self.frameFull { endFrame() }
+    if frame.count == 0 { frame = TraceFrame(capacity: Self.frameFull) }
     frame.append(batch)
-    if frame.size >= Self.frameFull { endFrame() }
   }
 
   /// Writes each entry of the batch alone. An entry that does not fit into a frame alone becomes an

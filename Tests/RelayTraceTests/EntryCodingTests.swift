@@ -50,8 +50,8 @@ import Testing
   @Test func `a batch ends when it is full`() {
     let all = (1...2_000).map { Sample.entry($0) }
     let batches = TraceBatch.of(all)
-    #expect(batches.count > 2 && batches.allSatisfy { $0.size < 17_000 })
-    #expect(batches.dropLast().allSatisfy { $0.size > 16_000 })
+    #expect(batches.count > 2 && batches.allSatisfy { $0.size < 8_000 })
+    #expect(batches.dropLast().allSatisfy { $0.size >= 7_680 })
     #expect(batches.flatMap(\.entries) == all)
   }
 

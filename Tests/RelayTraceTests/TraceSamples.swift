@@ -2,7 +2,7 @@ import Foundation
 import Logging
 import RelayCore
 import RelayEngine
-import RelayTrace
+@testable import RelayTrace
 import Synchronization
 
 /// Sample entries, and what a recorder gives back.
@@ -198,5 +198,12 @@ extension FileRecorder {
       retryAfter: testRetryAfter)
     recorder.begin(life: folder.nextLife())
     return recorder
+  }
+
+  /// Records entries while nothing is written.
+  func recordAtOnce(_ entries: [TraceEntry]) {
+    queue.suspend()
+    record(entries)
+    queue.resume()
   }
 }

@@ -57,7 +57,8 @@ package struct Coordinator: ~Copyable {
     forwarding.add(replay.outbox)
     answers.recovered(replay.outbox)
     for place in replay.dirtied { actions.append(.dirtied(place)) }
-    if !replay.trace.isEmpty { actions.append(.trace(replay.trace)) }
+    let trace = replay.trace
+    if !trace.isEmpty { actions.append(.trace(trace)) }
     relay = replay.relay
     self.settings = settings
     pushes = PushesInFlight(routes: routes)

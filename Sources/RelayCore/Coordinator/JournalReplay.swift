@@ -49,7 +49,7 @@ package struct JournalReplay: ~Copyable {
     record()
   }
 
-  /// How many entries of a long replay are kept. The recorder takes all of them at once, or none.
+  /// How many entries of a long replay are kept: as many as the recorder has room for.
   package static let traceMax = 32_768
 
   private mutating func record() {

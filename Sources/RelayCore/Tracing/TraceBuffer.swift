@@ -17,8 +17,9 @@ struct TraceBuffer: Sendable {
   /// When the newest entry was made.
   private var last = Instant.zero
   private var lost = 0
-  /// For how many bytes a new batch gets room: as many as were taken last.
+  /// For how many bytes a new batch gets room at once: as many as the batch before took.
   private var expected = 0
+  private static let expectedMost = 2_048
   private var recovered = 0
   /// What each lane is known to wait for, so that going on waiting makes no entry.
   private var waits: [Int: DeviceEvent.WaitKind] = [:]
@@ -47,7 +48,12 @@ struct TraceBuffer: Sendable {
 
   private mutating func endBatch() {
     batched += writer.count
-    batches.append(writer.take())
+    batches.append(takeBatch())
+  }
+
+  private mutating func takeBatch() -> TraceBatch {
+    expected = min(writer.bytes.bytes.count, Self.expectedMost)
+    return writer.take()
   }
 
   /// Notes what the lane in this slot waits for; `nil` means that it does not wait.
@@ -77,15 +83,9 @@ struct TraceBuffer: Sendable {
 
   /// Gives all entries away.
   mutating func take(into taken: inout [TraceBatch]) {
-    if lost > 0 {
-      if writer.count == 0 { writer.begin(nil, at: last) }
-      writer.write(TraceEntry(at: last, .lost(lost)))
-    }
-    expected = writer.bytes.bytes.count
-    if writer.count > 0 {
-      if batches.isEmpty { taken.append(writer.take()) } else { endBatch() }
-    }
-    if !batches.isEmpty { taken += batches }
+    if lost > 0 { writer.write(TraceEntry(at: last, .lost(lost))) }
+    taken += batches
+    if writer.count > 0 { taken.append(takeBatch()) }
     (batches, batched, lost) = ([], 0, 0)
   }
 }

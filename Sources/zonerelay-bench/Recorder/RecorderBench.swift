@@ -105,15 +105,17 @@ struct RecorderBench {
   }
 
   private func figure(_ costs: [RecorderPair.Costs], _ posting: RecorderPair.Posting) -> Figure {
-    let ratios = costs.flatMap(\.ratios)
-    let mean = Self.mean(ratios)
-    let variance = Self.mean(ratios.map { ($0 - mean) * ($0 - mean) })
-    // How far to trust the ratio: neighbouring slices differ by more than the recorder costs.
+    // How far to trust the ratio. Slices of one pair are not independent: two daemons may differ
+    // for their whole life by more than the recorder costs.
+    let pairs = costs.map { Self.mean($0.ratios) }
+    let mean = Self.mean(pairs)
+    let squares = pairs.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
+    let error = (squares / Double(max(1, pairs.count - 1)) / Double(pairs.count)).squareRoot()
     Talk.line(
       String(
-        format: "\(posting.name), \(ratios.count) slices: on against off, median %.4f, mean %.4f, "
-          + "standard error %.4f", Spread(ratios).median, mean,
-        (variance / Double(ratios.count)).squareRoot()))
+        format: "\(posting.name), \(pairs.count) pairs: on against off, median of slices %.4f, "
+          + "mean %.4f, its standard error %.4f",
+        Spread(costs.flatMap(\.ratios)).median, mean, error))
     return Figure(
       "F", "CPU an event to its push, recorder on, \(posting.name)", unit: "µs",
       ours: costs.map { Self.mean($0.on) }, reference: "off", costs.map { Self.mean($0.off) },

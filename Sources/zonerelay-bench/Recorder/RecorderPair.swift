@@ -23,7 +23,7 @@ struct RecorderPair {
   }
 
   /// The number of slices of each daemon, for each way of posting.
-  private static let slices = 10
+  private static let slices = 4
   private static let warm = 200
 
   private let on: PathScene

@@ -1,8 +1,9 @@
 /// Reads the entries of a `TraceFrame`.
 package struct EntryReader {
   var bytes: ByteReader
-  /// The scope of the batch, and the newest scope that was written.
-  private var (scope, newest): (Scope?, Scope?) = (nil, nil)
+  /// The scopes that were written, and the one of the batch.
+  private var scopes: [Scope] = []
+  private var scope: Scope?
   private var last = LastNames()
 
   /// What was named last.
@@ -27,18 +28,22 @@ package struct EntryReader {
   private mutating func batch(
     _ entries: inout [TraceEntry], atMost most: Int
   ) throws(CodingFailure) {
-    let kind: TraceFrame.ScopeKind = try bytes.raw()
-    switch kind {
-    case .none: scope = nil
-    case .asBefore: scope = newest
-    case .written:
-      newest = try bytes.value()
-      scope = newest
-    }
+    scope = try batchScope()
     last = LastNames()
     let count = try bytes.count(Self.part)
     guard entries.count + count <= most else { throw bytes.failure(.trailing, Self.part) }
     for _ in 0..<count { entries.append(try entry()) }
+  }
+
+  private mutating func batchScope() throws(CodingFailure) -> Scope? {
+    let number = try int()
+    if number == 0 { return nil }
+    if number <= scopes.count { return scopes[number - 1] }
+    guard number == scopes.count + 1 else {
+      throw bytes.failure(.number(UInt64(number)), "Scope")
+    }
+    scopes.append(try bytes.value())
+    return scopes.last
   }
 
   static let part = "TraceEntry"
@@ -91,7 +96,7 @@ package struct EntryReader {
 
   /// The scope of an entry that must have one.
   func inScope() throws(CodingFailure) -> Scope {
-    guard let scope else { throw bytes.failure(.truncated, "Scope") }
+    guard let scope else { throw bytes.failure(.number(0), "Scope") }
     return scope
   }
 

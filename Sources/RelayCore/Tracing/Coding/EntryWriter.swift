@@ -41,8 +41,8 @@ struct EntryWriter: Sendable {
     return bytes.holds(scope.container, at: container)
   }
 
-  /// Bytes beyond which a batch ends.
-  static let full = 16_384
+  /// Bytes beyond which a batch ends. Two batches fit into a frame of the recorder.
+  static let full = 7_680
 
   var isFull: Bool { bytes.bytes.count >= Self.full }
 

@@ -1,7 +1,7 @@
 /// Entries of one scope as bytes, in the order in which they were made.
 ///
-/// The core makes bytes and not a list of entries, because an entry would keep its names alive
-/// until the recorder has written it: that cost an event twice as much (docs/performance.md).
+/// The core makes bytes and not a list of entries. An entry would keep its names alive until the
+/// recorder has encoded it, and the recorder would cost nearly twice as much (docs/performance.md).
 package struct TraceBatch: Hashable, Sendable {
   package let count: Int
   /// When the first entry was made.

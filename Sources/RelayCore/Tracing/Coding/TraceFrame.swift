@@ -1,38 +1,33 @@
 /// Batches behind each other, as the flight recorder keeps them. A frame can be read alone. A scope
-/// that follows itself is written once.
+/// is written once in a frame.
 package struct TraceFrame: Sendable {
   private var writer: ByteWriter
   /// How many entries the batches have.
   package private(set) var count = 0
-  /// Where the newest scope stands.
-  private var scope: Range<Int>?
+  /// Where the scopes stand, in the order in which they were written.
+  private var scopes: [Range<Int>] = []
 
   package init(capacity: Int = 0) { writer = ByteWriter(capacity: capacity) }
 
   package var bytes: [UInt8] { writer.bytes }
   package var size: Int { writer.bytes.count }
 
-  /// The most bytes that a batch takes in a frame besides its own: how its scope is known, and how
+  /// The most bytes that a batch takes in a frame besides its own: the number of its scope, and how
   /// many entries it has.
   package static let batchHeadBytesMax = 11
 
-  /// How the scope of a batch is known.
-  enum ScopeKind: UInt8 {
-    case none
-    case asBefore
-    case written
-  }
-
+  /// Appends a batch: the number of its scope, the number of its entries, and the entries. Scopes
+  /// are numbered from 1, and the scope follows a number that is new; 0 means that there is none.
   package mutating func append(_ batch: TraceBatch) {
-    let scopeBytes = batch.bytes[..<batch.scopeBytes]
-    if scopeBytes.isEmpty {
-      writer.byte(ScopeKind.none.rawValue)
-    } else if let scope, writer.holds(scopeBytes, at: scope) {
-      writer.byte(ScopeKind.asBefore.rawValue)
+    let scope = batch.bytes[..<batch.scopeBytes]
+    if scope.isEmpty {
+      writer.count(0)
+    } else if let known = scopes.firstIndex(where: { writer.holds(scope, at: $0) }) {
+      writer.count(known + 1)
     } else {
-      writer.byte(ScopeKind.written.rawValue)
-      scope = writer.bytes.count..<writer.bytes.count + scopeBytes.count
-      writer.raw(scopeBytes)
+      writer.count(scopes.count + 1)
+      scopes.append(writer.bytes.count..<writer.bytes.count + scope.count)
+      writer.raw(scope)
     }
     writer.count(batch.count)
     writer.raw(batch.bytes[batch.scopeBytes...])
