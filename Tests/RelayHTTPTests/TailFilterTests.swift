@@ -27,4 +27,20 @@ import Testing
     #expect(filter.shows(Self.change(by: "_guest")))
     #expect(!filter.shows(Self.change(by: "_owner")))
   }
+
+  /// A wake for the notifications feed, or with an alert alone, names no zone.
+  @Test(arguments: [[], [TracedPart.query]])
+  func `a wake that names no zone is hidden only from who asks for a zone`(names: [TracedPart]) {
+    let device = DeviceKey(
+      scope: Scope(container: "c", environment: .production), user: UserID("_owner"),
+      client: ClientID(Identifier(high: 1, low: 1)))
+    let wake = TracedWake(
+      number: 1, transport: .apns, topic: "t", isAlert: true, runsApp: false,
+      shows: Identifier(high: 1, low: 1), names: names, tries: 1, cause: .news)
+    let entry = TraceEntry(at: Instant(milliseconds: 1), .device(device, .wake(wake)))
+    #expect(TailFilter().shows(entry))
+    #expect(TailFilter(client: device.client).shows(entry))
+    #expect(TailFilter(route: "apns/t").shows(entry) && !TailFilter(route: "fcm").shows(entry))
+    #expect(!TailFilter(zone: TraceSearch.Question.Zone(name: "Notes", owner: nil)).shows(entry))
+  }
 }

@@ -25,7 +25,7 @@ struct TailFilter: Sendable {
         && client.map { client in match.devices.contains { $0.client == client } } ?? true
     case .device(let key, let event):
       return isOf(key.scope) && isOf(key.user) && client.map { $0 == key.client } ?? true
-        && event.zones.map { zones in zones.contains { isOf($0) } } ?? (zone == nil)
+        && (zone == nil || event.zones.contains { isOf($0) })
         && event.route.map { isOf($0) } ?? (route == nil)
     case .user(let key, let event):
       return isOf(key.scope) && client == nil && route == nil && isOf(key.user)
@@ -60,8 +60,8 @@ struct TailFilter: Sendable {
 }
 
 extension DeviceEvent {
-  /// The zones that the event names; `nil` if it names none.
-  fileprivate var zones: [ZoneID]? {
+  /// The zones that the event names.
+  fileprivate var zones: [ZoneID] {
     switch self {
     case .wake(let wake):
       return wake.names.compactMap { if case .zone(let zone, _) = $0 { zone } else { nil } }
@@ -70,7 +70,7 @@ extension DeviceEvent {
     case .withdrawn(.zone(let zone, _)): return [zone]
     case .registered, .unregistered, .retired, .waits, .waitsForConnection, .ended, .receipt,
       .withdrawn, .hushed:
-      return nil
+      return []
     }
   }
 
