@@ -30,7 +30,9 @@ import Testing
 
   /// A wake for the notifications feed, or with an alert alone, names no zone.
   @Test(arguments: [[], [TracedPart.query]])
-  func `a wake that names no zone is hidden only from who asks for a zone`(names: [TracedPart]) {
+  func `tail shows a wake that names no zone, unless the operator asks for a zone`(
+    names: [TracedPart]
+  ) {
     let device = DeviceKey(
       scope: Scope(container: "c", environment: .production), user: UserID("_owner"),
       client: ClientID(Identifier(high: 1, low: 1)))

@@ -102,33 +102,28 @@ package struct EntryReader {
 
   mutating func user() throws(CodingFailure) -> Users.Key {
     let scope = try inScope()
-    if try bytes.flag(Self.part) {
-      guard let user = last.user else { throw wrong(1) }
-      return Users.Key(scope: scope, user: user)
-    }
-    let user: UserID = try bytes.value()
+    let user = try name(last.user)
     last.user = user
     return Users.Key(scope: scope, user: user)
   }
 
   mutating func zone() throws(CodingFailure) -> ZoneID {
-    if try bytes.flag(Self.part) {
-      guard let zone = last.zone else { throw wrong(1) }
-      return zone
-    }
-    let zone: ZoneID = try bytes.value()
+    let zone = try name(last.zone)
     last.zone = zone
     return zone
   }
 
   mutating func notification() throws(CodingFailure) -> Identifier {
-    if try bytes.flag(Self.part) {
-      guard let notification = last.notification else { throw wrong(1) }
-      return notification
-    }
-    let notification: Identifier = try bytes.value()
+    let notification = try name(last.notification)
     last.notification = notification
     return notification
+  }
+
+  /// Reads a name, or gives the last one of its kind if the entry says that it is the same.
+  private mutating func name<Name: ByteCoded>(_ last: Name?) throws(CodingFailure) -> Name {
+    guard try bytes.flag(Self.part) else { return try bytes.value() }
+    guard let last else { throw wrong(1) }
+    return last
   }
 
   mutating func time() throws(CodingFailure) -> Instant? {

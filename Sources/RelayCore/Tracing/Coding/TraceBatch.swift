@@ -14,7 +14,8 @@ package struct TraceBatch: Hashable, Sendable {
   /// How many bytes the batch takes.
   package var size: Int { bytes.count }
 
-  /// The entries. The bytes were made by this process, so they can be read.
+  /// The entries. This process has made the bytes, so it can read them. If a fault of the coding
+  /// ever prevents that, the operator is told how many entries are missing, and the relay goes on.
   package var entries: [TraceEntry] {
     var frame = TraceFrame()
     frame.append(self)
