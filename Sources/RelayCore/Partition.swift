@@ -134,3 +134,98 @@ package struct Partition: Sendable {
     return (.done, .folded)
   }
 }
+
+// MARK: Loading
+
+extension Partition {
+  mutating func load(_ tables: PartitionTables) {
+    for row in tables.subscriptions { load(row) }
+    for row in tables.devices { load(row, from: tables) }
+    for row in tables.grants { sharing.load(row) }
+    for row in tables.revocations { sharing.load(row) }
+    for row in tables.members.sorted(by: { $0.serial < $1.serial }) { load(row) }
+    for item in tables.remembered.sorted(by: { $0.ordinal < $1.ordinal }) { ids.load(item) }
+    for row in tables.numbers { sequences.load(row, limits: limits) }
+    for row in tables.interests { interests.load(row) }
+    interests.loaded()
+    for row in tables.badges {
+      guard let user = users.find(row.key.user, in: row.key.scope) else { continue }
+      badges.load(row.count, row.key.topic, of: user)
+    }
+  }
+
+  private mutating func load(_ row: SubscriptionRow) {
+    let user = users.intern(row.user, in: row.scope)
+    let held = SubscriptionIndex.Held(serial: row.serial, subscription: row.subscription)
+    index.save(held, of: user, in: row.scope)
+    interests.add(row.subscription, in: row.scope)
+  }
+
+  private mutating func load(_ row: DeviceRow, from tables: PartitionTables) {
+    let user = users.intern(row.key.user, in: row.key.scope)
+    var slot = Devices.Slot(
+      user: user, client: row.key.client, address: row.address, registeredAt: row.registeredAt,
+      registration: row.registration,
+      lane: Lane(row.lane, folded: folded, since: tables.time, isExact: tables.wasStopped))
+    slot.account = Ledgers.Account(of: row.key.user)
+    slot.lane.registered(withProvider: row.address.transport != .courier)
+    let device = devices.insert(slot)
+    let pending = Int64(slot.lane.pending.deliveries)
+    ledgers[slot.account].recovered += pending
+    ledgers[slot.account].pending += pending
+    if row.lane.slot > .zero { recoverSlot(of: device) }
+    devices.watchAddress(of: device, limits)
+    if slot.lane.holdsAnything { trace.waitsSinceBefore(device) }
+    markDirty(device)
+  }
+
+  private mutating func load(_ row: MemberRow) {
+    let user = users.intern(row.key.participant, in: row.key.scope)
+    let key = ZoneKey(scope: row.key.scope, zone: row.key.zone)
+    sharing.load(user, key, row.serial)
+  }
+}
+
+// MARK: Folding
+
+extension Partition {
+  /// Whether a fold would write something.
+  package var isDirty: Bool {
+    stepped > progress.cut || feeds.isDirty || devices.isDirty || index.isDirty || messages.isDirty
+      || ids.isDirty || sequences.isDirty || sharing.isDirty || interests.isDirty
+      || fanOuts.isDirty || badges.isDirty || expiries.isDirty
+  }
+
+  /// An upper bound of the entries that the next cut brings into feeds.
+  package var uncut: Int { feeds.entries }
+
+  /// Takes everything not yet in a cut, at one moment. The caller keeps the cut until it is durable
+  /// and then calls `folded`; after a failed fold the caller tries again with the same cut.
+  package mutating func cut() -> PartitionCut {
+    var cut = PartitionCut(id: id, cursor: stepped)
+    feeds.drain(into: &cut)
+    index.drain(into: &cut)
+    devices.drain(into: &cut, of: users)
+    sharing.drain(into: &cut)
+    ids.drain(into: &cut)
+    messages.drain(into: &cut)
+    sequences.drain(into: &cut)
+    fanOuts.drain(into: &cut)
+    interests.drain(into: &cut)
+    badges.drain(into: &cut)
+    expiries.drain(into: &cut)
+    progress.cut = stepped
+    return cut
+  }
+
+  /// The last cut is durable, so the lanes that waited for this cut are evaluated.
+  package mutating func folded(at now: Instant) -> [ReadyLane] {
+    progress.folded = progress.cut
+    devices.folded(to: folded, ledgers: &ledgers)
+    var ready: [ReadyLane] = []
+    for device in wakes.takeAwaitingFold() where devices.contains(device) {
+      evaluate(device, at: now, &ready)
+    }
+    return ready
+  }
+}
