@@ -87,6 +87,75 @@ extension Partition {
     if held.contains(where: \.subscription.firesOnce) { releaseIfUnused(user) }
   }
 
+  /// A user's own subscriptions that a change fires; adds the cost of finding them to `work`.
+  mutating func matches(
+    _ change: Change, in database: Database, of user: Int, before ordinal: Ordinal
+  ) -> [SubscriptionIndex.Held] {
+    var reading = ChangeReading(change)
+    let held = index.matches(&reading, in: database, of: user, before: ordinal)
+    work += reading.work + reading.read
+    return held
+  }
+
+  /// Logs the notifications of one change for one user and brings them into the user's lanes, in
+  /// the order the subscriptions were saved.
+  ///
+  /// - Parameter first: the index of the first notification among the entries of this fact in the
+  ///   user's feed.
+  mutating func fire(
+    _ held: [SubscriptionIndex.Held], of user: Int, _ change: Change, _ database: Database,
+    zonePosition: Position, first: Int = 0, _ step: Step, _ effects: inout [Effect]
+  ) {
+    guard !held.isEmpty else { return }
+    work += held.count * StepCost.notification
+    work += held.count * devices.all(of: user).count * StepCost.delivery
+    let owner = users[user]
+    let feed = FeedKey(scope: owner.scope, kind: .notifications(owner.user))
+    for (offset, held) in held.enumerated() {
+      let position = Position(step.ordinal, index: first + offset)
+      let look = held.subscription.look(for: change, limits: limits)
+      let content = NotificationContent(
+        change, held.subscription, database, isCut: look?.isCut ?? false, limits: limits)
+      feeds.mutate(
+        feed, content.subject,
+        change.mutation(
+          content.verb(of: change), position, .notification(content.detail), in: owner.user),
+        &effects)
+      let match = Match(
+        content: content, position: position, zonePosition: zonePosition,
+        alert: held.subscription.alertKey(for: change, limits: limits),
+        runsApp: held.subscription.info.runsApp,
+        look: look?.info, isHot: step.gap != nil, isUrgent: held.subscription.isUrgent)
+      if held.subscription.info.badges { raiseBadges(of: user) }
+      offer(match, to: user, change, step)
+      // The fold that writes the notification also removes the subscription. A later save creates
+      // the subscription anew.
+      if held.subscription.firesOnce { removeSubscription(held, of: user, step, &effects) }
+    }
+  }
+
+  private mutating func offer(_ match: Match, to user: Int, _ change: Change, _ step: Step) {
+    let own = change.author?.user == users[user].user ? change.author?.client : nil
+    var traced: [TracedMatch.Device] = []
+    for device in devices.all(of: user) {
+      let account = devices.account(of: device)
+      if let own, own == devices[device].client {
+        ledgers[account].matched += 1
+        ledgers[account].own += 1
+        if trace.isOn { traced.append(TracedMatch.Device(client: own, .own)) }
+        continue
+      }
+      if let gap = step.gap { giveSlot(to: device, of: change, gap: gap, at: step.at) }
+      let instead = instead(of: match, on: device)
+      devices[device].lane.matched(
+        match, cut: progress.cut, at: step.at, policy: policy, limits: limits,
+        ledger: &ledgers[account])
+      if trace.isOn { traced.append(self.traced(match, on: device, instead: instead)) }
+      markDirty(device)
+    }
+    trace(match, to: user, traced, change, step)
+  }
+
   /// Ends a zone's life in its owner's partition: clears the zone's feed, withdraws the zone from
   /// pending wakes, notifies the owner once, and removes the owner's subscriptions to the zone and
   /// all grants of the zone.
@@ -118,63 +187,5 @@ extension Change {
   fileprivate var endsEntitlement: Bool {
     if case .revoked = event { return true }
     return endsZone
-  }
-
-  /// - Parameter owner: the feed's owner; `nil` means the zone's owner.
-  func mutation(
-    _ verb: FeedMutation.Verb, _ position: Position, _ detail: Detail, in owner: UserID? = nil
-  ) -> FeedMutation {
-    FeedMutation(
-      verb: verb, position: position, device: device(in: owner ?? zone.owner), sequence: sequence,
-      time: time, detail: detail)
-  }
-
-  /// - Parameter accepted: the time that feeds show if the producer sent none.
-  fileprivate func mutation(
-    of record: RecordChange, _ position: Position, at accepted: Instant
-  ) -> FeedMutation {
-    let detail = Detail.record(type: record.type, tag: record.tag, author: shownAuthor)
-    var mutation = mutation(record.verb.feedVerb, position, detail)
-    mutation.time = record.modified ?? accepted
-    return mutation
-  }
-
-  /// The author that feeds show. It is `nil` if the author is the zone's owner, who makes nearly
-  /// all changes, or if no client of the author is known, so that most entries need not keep a
-  /// name.
-  private var shownAuthor: UserID? {
-    guard let author, author.client != nil, author.user != zone.owner else { return nil }
-    return author.user
-  }
-
-  /// The verb that the entry of the change's zone gets from the change.
-  var zoneVerb: FeedMutation.Verb {
-    switch event {
-    case .record: .updated
-    case .zone(let change): change.feedVerb
-    case .granted: .created
-    case .revoked: .deleted
-    }
-  }
-}
-
-extension ZoneChange {
-  var feedVerb: FeedMutation.Verb {
-    switch self {
-    case .created: .created
-    case .deleted: .deleted
-    case .purged: .purged
-    case .reset: .reset
-    }
-  }
-}
-
-extension RecordChange.Verb {
-  var feedVerb: FeedMutation.Verb {
-    switch self {
-    case .created: .created
-    case .updated: .updated
-    case .deleted: .deleted
-    }
   }
 }

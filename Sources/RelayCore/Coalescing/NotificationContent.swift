@@ -103,3 +103,77 @@ package struct AlertKey: Hashable, Sendable {
       && ByteOrdered.areSame(left.collapse, right.collapse)
   }
 }
+
+extension NotificationContent {
+  /// The content of a subscription's notification of a change.
+  init(
+    _ change: Change, _ subscription: Subscription, _ database: Database, isCut: Bool,
+    limits: Limits
+  ) {
+    self.init(
+      subscription: subscription.id, notification: change.notification, database: database,
+      zone: change.zone, kind: .zone)
+    switch subscription.rule {
+    case .zone: kind = .zone
+    case .database: kind = .database
+    case .query:
+      guard case .record(let record) = change.event else { return }
+      let shown = subscription.info.values(of: record, limits: limits)
+      kind = .query(
+        record: record.name, reason: record.verb, values: shown.values,
+        isCut: isCut || shown.isCut)
+    }
+  }
+
+  var subject: Subject {
+    if case .query(let record, _, _, _) = kind {
+      return .notification(subscription, zone: zone, record: record)
+    }
+    return .notification(subscription, zone: zone, record: nil)
+  }
+
+  var detail: NotificationDetail {
+    let kind: NotificationDetail.Kind =
+      switch self.kind {
+      case .query: .query
+      case .zone: .zone
+      case .database: .database
+      }
+    return NotificationDetail(kind: kind, database: database, notification: notification)
+  }
+
+  /// The verb of the notification's entry: the record's verb for a query subscription, and the
+  /// zone's verb for a zone or database subscription.
+  func verb(of change: Change) -> FeedMutation.Verb {
+    if case .query(_, let reason, _, _) = kind { return reason.feedVerb }
+    return change.zoneVerb
+  }
+}
+
+extension Subscription {
+  /// The key of the change's visible alert; a pending alert with the same key is replaced. `nil`
+  /// means that the subscription shows no alert, so its notifications wake the app in the
+  /// background.
+  func alertKey(for change: Change, limits: Limits) -> AlertKey? {
+    guard info.isVisible else { return nil }
+    var subject = change.zone.owner.name + "/" + change.zone.name
+    var collapse: String?
+    if case .record(let record) = change.event, case .query = rule {
+      subject += "/" + record.name
+      if let key = info.collapseKey,
+        case .string(let value)? = record.value(of: key)
+      {
+        // Each pending alert keeps this value. Of a long value the beginning is enough to tell
+        // alerts apart.
+        let start =
+          value.utf8.count <= limits.valueBytesPerNotification
+          ? value
+          : String(decoding: value.utf8.prefix(limits.valueBytesPerNotification), as: UTF8.self)
+        collapse = start
+        subject = start
+      }
+    }
+    return AlertKey(
+      subscription: id, database: database, subject: subject, collapse: collapse)
+  }
+}

@@ -1,37 +1,3 @@
-/// One change to one subject, before the feed's own entry for the subject is read.
-package struct FeedMutation: Hashable, Sendable {
-  package enum Verb: UInt8, Hashable, Sendable { case created = 1, updated, deleted, purged, reset }
-
-  package var verb: Verb
-  package var position: Position
-  package var device: ClientID?
-  package var sequence: Int64?
-  package var time: Instant
-  package var detail: Detail
-
-  package init(
-    verb: Verb, position: Position, device: ClientID?, sequence: Int64? = nil, time: Instant,
-    detail: Detail
-  ) {
-    self.verb = verb
-    self.position = position
-    self.device = device
-    self.sequence = sequence
-    self.time = time
-    self.detail = detail
-  }
-
-  /// The subject's state after this change.
-  package var outcome: Life.State {
-    switch verb {
-    case .created, .updated: .present
-    case .deleted: .deleted
-    case .purged: .purged
-    case .reset: .reset
-    }
-  }
-}
-
 /// A bounded summary of all changes to one subject since the last fold. A delta folds to the same
 /// entry as the single changes in order (P2).
 ///
@@ -114,20 +80,5 @@ package struct Delta: Hashable, Sendable {
     }
     rest.last = mutation.after(rest.last)
     self.rest = rest
-  }
-}
-
-extension FeedMutation {
-  /// Fills in from `earlier` what this change does not state: a record's type, and the last
-  /// `sequence` applied.
-  fileprivate func after(_ earlier: FeedMutation) -> FeedMutation {
-    var mutation = self
-    mutation.sequence = sequence ?? earlier.sequence
-    if case .record("", let tag, let author) = detail,
-      case .record(let known, _, _) = earlier.detail
-    {
-      mutation.detail = .record(type: known, tag: tag, author: author)
-    }
-    return mutation
   }
 }

@@ -24,6 +24,12 @@ extension Subscription {
     return ByteOrdered.areSame(record.type, recordType)
   }
 
+  /// Whether the first change that fires the subscription also removes it.
+  package var firesOnce: Bool {
+    if case .query(let rule) = rule { return rule.firesOnce }
+    return false
+  }
+
   /// Whether the two subscriptions have the same database and rule. Their ids and the appearance of
   /// their notifications do not count (CloudKit error 15/2032).
   package func isDuplicate(of other: Subscription) -> Bool {
