@@ -107,18 +107,10 @@ package final class Engine: RelayService, Sendable {
       let folds = StoreWorker<FoldJob, FoldResult>()
       let (store, inbox) = (store, inbox)
       group.addTask(executorPreference: commitThread) {
-        await commits.run { entries throws(StoreError) in
-          try await store.append(entries, leases: leases)
-        } done: {
-          inbox.post(.input(.appended($0)))
-        }
+        await commits.run(on: store, leases, into: inbox)
       }
       group.addTask(executorPreference: foldThread) {
-        await folds.run { job throws(StoreError) in
-          try await job.run(on: store, leases)
-        } done: {
-          inbox.post(.input($0.input))
-        }
+        await folds.run(on: store, leases, into: inbox)
       }
       let senderGroup = SenderGroup()
       for (route, sender) in dependencies.senders { senderGroup.start(sender, on: route) }

@@ -11,7 +11,7 @@ struct StoreWorker<Job: Sendable, Outcome: Sendable>: Sendable {
   func start(_ job: Job) { source.yield(job) }
   func finish() { source.finish() }
 
-  func run(
+  private func run(
     _ work: (Job) async throws(StoreError) -> Outcome,
     done: (Result<Outcome, StoreError>) -> Void
   ) async {
@@ -21,6 +21,28 @@ struct StoreWorker<Job: Sendable, Outcome: Sendable>: Sendable {
       } catch {
         done(.failure(error))
       }
+    }
+  }
+}
+
+extension StoreWorker<[JournalEntry], Void> {
+  /// Writes each commit to the journal and reports the outcome to the loop, until `finish`.
+  func run(on store: any Store, _ leases: [Lease], into inbox: Inbox) async {
+    await run { entries throws(StoreError) in
+      try await store.append(entries, leases: leases)
+    } done: {
+      inbox.post(.input(.appended($0)))
+    }
+  }
+}
+
+extension StoreWorker<FoldJob, FoldResult> {
+  /// Folds or trims, and reports the outcome to the loop, until `finish`.
+  func run(on store: any Store, _ leases: [Lease], into inbox: Inbox) async {
+    await run { job throws(StoreError) in
+      try await job.run(on: store, leases)
+    } done: {
+      inbox.post(.input($0.input))
     }
   }
 }
