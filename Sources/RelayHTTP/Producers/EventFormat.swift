@@ -51,6 +51,51 @@ enum EventFormat {
         + "headers; send the event in structured mode, as application/cloudevents+json",
       status: .unsupportedMediaType)
   }
+
+  /// The events of a request in this form. A line that is not JSON is in the list, as `broken`.
+  ///
+  /// - Throws: an error if the body is not in this form, is an empty batch, or has more events than
+  ///   a request may have.
+  func events(
+    in bytes: [UInt8], _ headers: HTTPFields, _ limits: HTTPLimits
+  ) throws -> [ArrivedEvent] {
+    switch self {
+    case .binary: return [.binary(try BinaryEvent(headers, body: bytes))]
+    case .one:
+      let root = try JSONTree(bytes).root
+      guard root.isObject else {
+        throw WireError(
+          .badRequest,
+          "the body must be one event; an array travels as application/cloudevents-batch+json")
+      }
+      return [.json(root)]
+    case .batch:
+      let root = try JSONTree(bytes).root
+      guard root.isArray else {
+        throw WireError(.badRequest, "the body must be an array of events")
+      }
+      let events = try root.elements()
+      try Self.check(events.count, limits)
+      return events.map { .json($0) }
+    case .lines:
+      let lines = bytes.split(separator: UInt8(ascii: "\n")).filter { !Self.isBlank($0) }
+      try Self.check(lines.count, limits)
+      return lines.map { ArrivedEvent(line: $0) }
+    }
+  }
+
+  private static func check(_ count: Int, _ limits: HTTPLimits) throws(WireError) {
+    guard count > 0 else { throw WireError(.badRequest, "the batch is empty") }
+    guard count <= limits.eventsPerRequest else {
+      throw WireError(
+        .badRequest,
+        "\(count) events; a request takes at most \(limits.eventsPerRequest), split the batch")
+    }
+  }
+
+  private static func isBlank(_ line: ArraySlice<UInt8>) -> Bool {
+    line.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0d }
+  }
 }
 
 /// A media type without its parameters.

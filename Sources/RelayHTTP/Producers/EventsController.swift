@@ -72,7 +72,7 @@ struct EventsController: Sendable {
     _ begun: Arrival, _ producer: String
   ) throws -> Arrival {
     var arrival = begun
-    let events = try arrived(bytes, format, headers)
+    let events = try format.events(in: bytes, headers, limits)
     let reader = EventReader(
       scope: authenticator.scope, producer: producer, ids: keys, limits: limits,
       fetchCapacity: authenticator.fetchCapacity(of: producer))
@@ -103,46 +103,69 @@ struct EventsController: Sendable {
       "the event has \(event.bytes) bytes, and one may have \(limits.eventBytes); send its record "
         + "without the fields that no subscription asks for")
   }
+}
 
-  private func arrived(
-    _ bytes: [UInt8], _ format: EventFormat, _ headers: HTTPFields
-  ) throws -> [ArrivedEvent] {
-    switch format {
-    case .binary: return [.binary(try BinaryEvent(headers, body: bytes))]
-    case .one:
-      let root = try JSONTree(bytes).root
-      guard root.isObject else {
-        throw WireError(
-          .badRequest,
-          "the body must be one event; an array travels as application/cloudevents-batch+json")
+// MARK: Room in zones and databases
+
+extension EventsController {
+  /// The refusals of the changes that would bring a zone or a database beyond its limit, by the
+  /// index of the change in `facts`. Reads only feeds that are near their limit, when every fact
+  /// answered before this call is visible in them.
+  private func withoutRoom(
+    _ facts: [Fact], of caller: CallerID
+  ) async throws(WireError) -> [Int: Refusal] {
+    var asked: [FeedKey: Set<Subject>] = [:]
+    for case .change(let change) in facts {
+      for place in change.places + change.removed where feeds.reader.isNearlyFull(place.feed) {
+        asked[place.feed, default: []].insert(place.subject)
       }
-      return [.json(root)]
-    case .batch:
-      let root = try JSONTree(bytes).root
-      guard root.isArray else {
-        throw WireError(.badRequest, "the body must be an array of events")
+    }
+    guard !asked.isEmpty else { return [:] }
+    var rooms: [FeedKey: Holdings] = [:]
+    let until = feeds.patience
+    for (feed, subjects) in asked {
+      try await feeds.visible(.feed(feed), until: until)
+      rooms[feed] = try await feeds.read(for: caller, until: until) { () async throws(StoreError) in
+        try await feeds.reader.holdings(of: feed, among: subjects)
       }
-      let events = try root.elements()
-      try checkCount(events.count)
-      return events.map { .json($0) }
-    case .lines:
-      let lines = bytes.split(separator: UInt8(ascii: "\n")).filter { !Self.isBlank($0) }
-      try checkCount(lines.count)
-      return lines.map { ArrivedEvent(line: $0) }
+    }
+    var refused: [Int: Refusal] = [:]
+    for (index, fact) in facts.enumerated() {
+      guard case .change(let change) = fact else { continue }
+      if let refusal = Self.refusal(of: change, rooms) {
+        refused[index] = refusal
+        continue
+      }
+      for place in change.places { rooms[place.feed]?.add(place.subject) }
+      for gone in change.removed { rooms[gone.feed]?.remove(gone.subject) }
+      if change.endsZone { rooms[change.zoneFeed]?.removeAll() }
+    }
+    return refused
+  }
+
+  /// Those of the changes at `places` that the relay has accepted before. A repeated change is a
+  /// duplicate, even if there is no room for it now.
+  private func known(among places: [Int], _ facts: [Fact]) async throws(WireError) -> Set<Int> {
+    var asked: [(place: Int, change: Change)] = []
+    for place in places {
+      if case .change(let change) = facts[place] { asked.append((place, change)) }
+    }
+    guard !asked.isEmpty else { return [] }
+    do throws(Unavailable) {
+      let known = try await relay.known(asked.map(\.change))
+      return Set(zip(asked, known).filter(\.1).map(\.0.place))
+    } catch {
+      throw WireError(error)
     }
   }
 
-  private func checkCount(_ count: Int) throws(WireError) {
-    guard count > 0 else { throw WireError(.badRequest, "the batch is empty") }
-    guard count <= limits.eventsPerRequest else {
-      throw WireError(
-        .badRequest,
-        "\(count) events; a request takes at most \(limits.eventsPerRequest), split the batch")
+  private static func refusal(of change: Change, _ rooms: [FeedKey: Holdings]) -> Refusal? {
+    for place in change.places {
+      guard let room = rooms[place.feed], !room.hasRoom(for: place.subject) else { continue }
+      if case .zone = place.feed.kind { return .tooManyRecords(max: room.max) }
+      return .tooManyZones(max: room.max)
     }
-  }
-
-  private static func isBlank(_ line: ArraySlice<UInt8>) -> Bool {
-    line.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0d }
+    return nil
   }
 }
 
@@ -168,54 +191,6 @@ private struct Arrival {
     }
     let left = facts.indices.filter { refused[$0] == nil }
     (facts, items) = (left.map { facts[$0] }, left.map { items[$0] })
-  }
-}
-
-/// One event of a request, as far as it could be read.
-private enum ArrivedEvent {
-  case json(JSONCursor)
-  case binary(BinaryEvent)
-  /// A line that is not JSON. This line is rejected; the other lines are read.
-  case broken(JSONProblem)
-
-  /// The bytes of the event's JSON text, or in binary mode the bytes of the event's data.
-  var bytes: Int {
-    switch self {
-    case .json(let event): event.objectBytes
-    case .binary(let event): event.bytes
-    case .broken: 0
-    }
-  }
-
-  init(line: ArraySlice<UInt8>) {
-    do throws(JSONProblem) {
-      self = .json(try JSONTree(Array(line)).root)
-    } catch {
-      self = .broken(error)
-    }
-  }
-
-  /// The event's id; nil if the id is missing or is no string. The answer then identifies the event
-  /// by its index only.
-  var id: String? {
-    switch self {
-    case .json(let event): try? event.optional("id")?.string()
-    case .binary(let event): event.id
-    case .broken: nil
-    }
-  }
-
-  func change(by reader: EventReader) throws(JSONProblem) -> Change {
-    switch self {
-    case .json(let event):
-      do throws(JSONProblem) {
-        return try reader.change(event)
-      } catch {
-        throw error.relative(to: event)
-      }
-    case .binary(let event): return try event.change(by: reader)
-    case .broken(let problem): throw problem
-    }
   }
 }
 
@@ -257,17 +232,5 @@ private struct IntakeResult {
     if failed { summary.write(into: &json) }
     json.endObject()
     return failed ? summary.response(json) : Response(json, status: .accepted)
-  }
-}
-
-extension JSONProblem {
-  /// The same problem, with its path relative to the event and not to the batch.
-  fileprivate func relative(to event: JSONCursor) -> JSONProblem {
-    let own = event.path
-    guard !own.isEmpty, ByteOrdered.begins(path, with: own) else { return self }
-    let rest = Substring(path.utf8.dropFirst(own.utf8.count))
-    return JSONProblem(
-      path: String(rest.utf8.first == UInt8(ascii: ".") ? Substring(rest.utf8.dropFirst()) : rest),
-      what: what)
   }
 }
