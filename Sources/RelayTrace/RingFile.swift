@@ -47,9 +47,11 @@ struct RingFile: ~Copyable {
     let state = Self.state(of: descriptor, blocks: blocks)
     if case .good = state {
       let last = Self.last(in: descriptor, blocks: blocks)
-      self.init(
-        descriptor, blocks: blocks, end: last.end,
-        last.end.sequence == 0 ? .new : .kept(ended: last.ended))
+      var beginning = Beginning.kept(ended: last.ended)
+      if last.end.sequence == 0 {
+        beginning = Self.isWritten(descriptor) ? .anew("its blocks are damaged") : .new
+      }
+      self.init(descriptor, blocks: blocks, end: last.end, beginning)
       return
     }
     do throws(Failure) {
@@ -92,6 +94,14 @@ struct RingFile: ~Copyable {
   private static func head(of descriptor: Int32) -> [UInt8]? {
     var head = [UInt8](repeating: 0, count: 32)
     return pread(descriptor, &head, head.count, 0) == head.count ? head : nil
+  }
+
+  /// Whether anything stands where the first block begins. A file that was just made has zeroes
+  /// there.
+  private static func isWritten(_ descriptor: Int32) -> Bool {
+    var head = [UInt8](repeating: 0, count: RingLayout.blockHeadBytes)
+    let offset = off_t(RingLayout.offset(ofBlock: 0))
+    return pread(descriptor, &head, head.count, offset) > 0 && head.contains { $0 != 0 }
   }
 
   private static func make(_ descriptor: Int32, blocks: Int) throws(Failure) {

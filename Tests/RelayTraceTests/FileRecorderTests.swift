@@ -132,6 +132,41 @@ import Testing
     }
   }
 
+  @Test func `a file whose blocks are all damaged says that it begins anew`() async throws {
+    let folder = try Folder()
+    let first = FileRecorder.begin(folder)
+    first.record([Sample.entry(1)])
+    await first.close()
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: folder.file))
+    bytes[RingLayout.offset(ofBlock: 0) + 1] ^= 1
+    try bytes.write(to: URL(fileURLWithPath: folder.file))
+    let file = try RingFile(folder.file, bytes: 1 << 20)
+    #expect(file.beginning == .anew("its blocks are damaged"))
+  }
+
+  @Test func `a file that was made and never written has lost nothing`() throws {
+    let folder = try Folder()
+    _ = try RingFile(folder.file, bytes: 1 << 20)
+    let again = try RingFile(folder.file, bytes: 1 << 20)
+    #expect(again.beginning == .new)
+  }
+
+  /// The entries of the old file are gone before the disk refuses the room for the new one.
+  @Test func `a file that is given up for another size is named, also if the disk has no room`()
+    async throws
+  {
+    let folder = try Folder()
+    let first = FileRecorder.begin(folder)
+    first.record([Sample.entry(1)])
+    await first.close()
+    let failure = #expect(throws: RingFile.Failure.self) {
+      _ = try RingFile(folder.file, bytes: 1 << 60)
+    }
+    #expect(failure?.givenUp == "it has another size, or another version wrote it")
+    let empty = try RingFile(folder.file, bytes: 1 << 20)
+    #expect(empty.beginning == .new)
+  }
+
   @Test func `the least size works, and a recorder that is off leaves no file`() async throws {
     for blocks in [1, 2, 15] {
       let folder = try Folder()
