@@ -164,6 +164,16 @@ import Testing
     #expect(throws: CodingFailure.self) { try SequenceTracker(blob: numbers.blob) }
   }
 
+  @Test func `a run of missing numbers may begin at 0`() throws {
+    let holes = SequenceGaps([SequenceGaps.Run(first: 0, last: 0, since: .zero)])
+    try survives(SequenceTracker(spaces: [SequenceSpace(origin: 0, highest: 1, missing: holes)]))
+  }
+
+  @Test func `a run of missing numbers cannot end at the largest number`() {
+    let run = SequenceGaps.Run(first: 5, last: .max, since: .zero)
+    #expect(throws: CodingFailure.self) { try survives(run) }
+  }
+
   @Test func `a negative sequence number is refused`() {
     let numbers = SequenceTracker(spaces: [SequenceSpace(origin: 1, highest: -1)])
     #expect(throws: CodingFailure.self) { try SequenceTracker(blob: numbers.blob) }
