@@ -44,15 +44,18 @@ struct RingFile: ~Copyable {
     // A file of an older umask or a copy may be open to others.
     _ = fchmod(descriptor, 0o600)
     let blocks = RingLayout.blocks(in: bytes)
-    let state = Self.state(of: descriptor, blocks: blocks)
+    var state = Self.state(of: descriptor, blocks: blocks)
     if case .good = state {
       let last = Self.last(in: descriptor, blocks: blocks)
-      var beginning = Beginning.kept(ended: last.ended)
-      if last.end.sequence == 0 {
-        beginning = Self.isWritten(descriptor) ? .anew("its blocks are damaged") : .new
+      if last.end.sequence > 0 {
+        self.init(descriptor, blocks: blocks, end: last.end, .kept(ended: last.ended))
+        return
       }
-      self.init(descriptor, blocks: blocks, end: last.end, beginning)
-      return
+      guard Self.isWritten(descriptor, blocks: blocks) else {
+        self.init(descriptor, blocks: blocks, end: Self.noBlock, .new)
+        return
+      }
+      state = .unusable("all its blocks are damaged")
     }
     do throws(Failure) {
       try Self.make(descriptor, blocks: blocks)
@@ -84,7 +87,11 @@ struct RingFile: ~Copyable {
     guard let head = head(of: descriptor) else { return .unusable("its head cannot be read") }
     let size = RingLayout.offset(ofBlock: blocks)
     let isOurs = head.withUnsafeBytes { $0.word(at: 0) == RingLayout.magic }
-    guard isOurs else { return .unusable("it is damaged") }
+    guard isOurs else {
+      // A crash while the file was made leaves zeroes.
+      let isBlank = head.allSatisfy { $0 == 0 } && !isWritten(descriptor, blocks: blocks)
+      return isBlank ? .empty : .unusable("it is damaged")
+    }
     guard head == RingLayout.head(blocks: blocks), Int(status.st_size) == size else {
       return .unusable("it has another size, or another version wrote it")
     }
@@ -96,12 +103,14 @@ struct RingFile: ~Copyable {
     return pread(descriptor, &head, head.count, 0) == head.count ? head : nil
   }
 
-  /// Whether anything stands where the first block begins. A file that was just made has zeroes
-  /// there.
-  private static func isWritten(_ descriptor: Int32) -> Bool {
-    var head = [UInt8](repeating: 0, count: RingLayout.blockHeadBytes)
-    let offset = off_t(RingLayout.offset(ofBlock: 0))
-    return pread(descriptor, &head, head.count, offset) > 0 && head.contains { $0 != 0 }
+  /// Whether anything stands where blocks begin, or cannot be read. A file that was just made has
+  /// zeroes there.
+  private static func isWritten(_ descriptor: Int32, blocks: Int) -> Bool {
+    (0..<blocks).contains { index in
+      var head = [UInt8](repeating: 0, count: RingLayout.blockHeadBytes)
+      let offset = off_t(RingLayout.offset(ofBlock: index))
+      return pread(descriptor, &head, head.count, offset) < 0 || head.contains { $0 != 0 }
+    }
   }
 
   private static func make(_ descriptor: Int32, blocks: Int) throws(Failure) {

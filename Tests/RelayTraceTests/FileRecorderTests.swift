@@ -115,7 +115,7 @@ import Testing
   }
 
   @Test func `a file of another size or a damaged one begins anew`() async throws {
-    for damage in ["size", "head", "short"] {
+    for damage in ["size", "head", "short", "blocks"] {
       let folder = try Folder()
       let first = FileRecorder.begin(folder)
       first.record([Sample.entry(1)])
@@ -123,6 +123,7 @@ import Testing
       var bytes = try Data(contentsOf: URL(fileURLWithPath: folder.file))
       if damage == "head" { bytes[3] ^= 1 }
       if damage == "short" { bytes.removeLast(70_000) }
+      if damage == "blocks" { bytes[RingLayout.offset(ofBlock: 0) + 1] ^= 1 }
       try bytes.write(to: URL(fileURLWithPath: folder.file))
       let second = FileRecorder.begin(folder, bytes: damage == "size" ? 2 << 20 : 1 << 20)
       second.record([Sample.entry(2)])
@@ -132,27 +133,56 @@ import Testing
     }
   }
 
-  @Test func `a file whose blocks are all damaged says that it begins anew`() async throws {
+  @Test(
+    arguments: [
+      ([0, 1], .anew("all its blocks are damaged")), ([0], .kept(ended: nil)),
+      ([1], .kept(ended: nil)),
+    ] as [([Int], RingFile.Beginning)])
+  func `a file begins anew, and says so, if all its blocks are damaged`(
+    damaged: [Int], beginning: RingFile.Beginning
+  ) async throws {
     let folder = try Folder()
     let first = FileRecorder.begin(folder)
-    first.record([Sample.entry(1)])
+    for number in 1...2_000 { first.record([Sample.entry(UInt64(number))]) }
     await first.close()
     var bytes = try Data(contentsOf: URL(fileURLWithPath: folder.file))
-    bytes[RingLayout.offset(ofBlock: 0) + 1] ^= 1
+    for block in damaged {
+      let place = RingLayout.offset(ofBlock: block)
+      // One block is zeroes, another one has a wrong bit.
+      if block == 0 {
+        bytes.replaceSubrange(
+          place..<place + RingLayout.blockBytes, with: Data(count: RingLayout.blockBytes))
+      } else {
+        bytes[place + 1] ^= 1
+      }
+    }
+    // The blocks behind the first two are as in a new file.
+    bytes.replaceSubrange(
+      RingLayout.offset(ofBlock: 2)...,
+      with: Data(count: bytes.count - RingLayout.offset(ofBlock: 2)))
     try bytes.write(to: URL(fileURLWithPath: folder.file))
     let file = try RingFile(folder.file, bytes: 1 << 20)
-    #expect(file.beginning == .anew("its blocks are damaged"))
+    #expect(file.beginning == beginning)
+    if damaged.count == 2 {
+      let again = try RingFile(folder.file, bytes: 1 << 20)
+      #expect(again.beginning == .new)
+    }
   }
 
-  @Test func `a file that was made and never written has lost nothing`() throws {
+  @Test(arguments: [false, true])
+  func `a file that was made and never written has lost nothing`(isHeadless: Bool) throws {
     let folder = try Folder()
     _ = try RingFile(folder.file, bytes: 1 << 20)
+    if isHeadless {
+      let size = RingLayout.offset(ofBlock: RingLayout.blocks(in: 1 << 20))
+      try Data(count: size).write(to: URL(fileURLWithPath: folder.file))
+    }
     let again = try RingFile(folder.file, bytes: 1 << 20)
     #expect(again.beginning == .new)
   }
 
-  /// The entries of the old file are gone before the disk refuses the room for the new one.
-  @Test func `a file that is given up for another size is named, also if the disk has no room`()
+  /// The entries of the old file are gone before the system refuses the room for the new one.
+  @Test func `why a file was given up is told, also if the new one cannot be made`()
     async throws
   {
     let folder = try Folder()
