@@ -12,7 +12,7 @@ struct RecorderBench {
   /// The number of events of a measurement in this process.
   private let coreEvents: Int
   private static let coreRounds = 20
-  /// The core alone varies little: more pairs are for the daemons.
+  /// The core alone varies little, so only the daemons get more pairs than these.
   private static let corePairs = 5
   /// A cost that is accepted, and one that is aimed at.
   private static let (floor, aim) = (1.03, 1.01)
