@@ -8,7 +8,7 @@ package struct Partition: Sendable {
   package let id: PartitionID
   let limits: Limits
   private(set) var policy: WakePolicy
-  package internal(set) var progress: Progress
+  package private(set) var progress: Progress
   var ledgers = Ledgers()
 
   var ids = DedupWindow()
@@ -138,7 +138,7 @@ package struct Partition: Sendable {
 // MARK: Loading
 
 extension Partition {
-  mutating func load(_ tables: PartitionTables) {
+  private mutating func load(_ tables: PartitionTables) {
     for row in tables.subscriptions { load(row) }
     for row in tables.devices { load(row, from: tables) }
     for row in tables.grants { sharing.load(row) }

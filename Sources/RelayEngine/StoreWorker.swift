@@ -26,7 +26,8 @@ struct StoreWorker<Job: Sendable, Outcome: Sendable>: Sendable {
 }
 
 extension StoreWorker<[JournalEntry], Void> {
-  /// Writes each commit to the journal and reports the outcome to the loop, until `finish`.
+  /// Writes each commit to the journal, and reports its outcome to the loop, until `finish` is
+  /// called.
   func run(on store: any Store, _ leases: [Lease], into inbox: Inbox) async {
     await run { entries throws(StoreError) in
       try await store.append(entries, leases: leases)
@@ -37,7 +38,7 @@ extension StoreWorker<[JournalEntry], Void> {
 }
 
 extension StoreWorker<FoldJob, FoldResult> {
-  /// Folds or trims, and reports the outcome to the loop, until `finish`.
+  /// Makes each fold and each trim, and reports its outcome to the loop, until `finish` is called.
   func run(on store: any Store, _ leases: [Lease], into inbox: Inbox) async {
     await run { job throws(StoreError) in
       try await job.run(on: store, leases)

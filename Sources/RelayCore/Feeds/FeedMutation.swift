@@ -30,9 +30,7 @@ package struct FeedMutation: Hashable, Sendable {
     case .reset: .reset
     }
   }
-}
 
-extension FeedMutation {
   /// Fills in from `earlier` what this change does not state: a record's type, and the last
   /// `sequence` applied.
   func after(_ earlier: FeedMutation) -> FeedMutation {

@@ -169,6 +169,8 @@ extension EventsController {
   }
 }
 
+// MARK: One request
+
 /// What one request contains, and the outcome of its events.
 private struct Arrival {
   var caller: CallerID

@@ -169,7 +169,7 @@ import Testing
     try survives(SequenceTracker(spaces: [SequenceSpace(origin: 0, highest: 1, missing: holes)]))
   }
 
-  @Test func `a run of missing numbers cannot end at the largest number`() {
+  @Test func `a run of missing numbers that ends at the largest number is refused`() {
     let run = SequenceGaps.Run(first: 5, last: .max, since: .zero)
     #expect(throws: CodingFailure.self) { try survives(run) }
   }
