@@ -12,26 +12,11 @@ enum APSText {
     }
     json.raw("{")
     alert(info.alert.cut(cut), into: &json)
-    if let badge, !dropped.contains(.badge) {
-      json.key("badge")
-      json.number(badge)
-    }
-    if let sound = info.sound, !dropped.contains(.sound) {
-      json.key("sound")
-      json.string(sound)
-    }
-    if let category = info.category, !dropped.contains(.category) {
-      json.key("category")
-      json.string(category)
-    }
-    if info.isContentAvailable {
-      json.key("content-available")
-      json.raw("1")
-    }
-    if info.isMutable {
-      json.key("mutable-content")
-      json.raw("1")
-    }
+    if let badge, !dropped.contains(.badge) { json.member("badge", badge) }
+    if !dropped.contains(.sound) { json.member("sound", info.sound) }
+    if !dropped.contains(.category) { json.member("category", info.category) }
+    if info.isContentAvailable { json.member("content-available", 1) }
+    if info.isMutable { json.member("mutable-content", 1) }
     json.raw("}")
     return json.bytes
   }
@@ -51,11 +36,6 @@ enum APSText {
   private static func dictionary(
     _ alert: NotificationInfo.AlertText, into json: inout JSONText
   ) {
-    func add(_ key: String, _ value: String?) {
-      guard let value else { return }
-      json.key(key)
-      json.string(value)
-    }
     func add(_ key: String, _ values: [String]) {
       guard !values.isEmpty else { return }
       json.key(key)
@@ -67,17 +47,17 @@ enum APSText {
       json.raw("]")
     }
     json.raw("{")
-    add("title", alert.title)
-    add("title-loc-key", alert.titleKey)
+    json.member("title", alert.title)
+    json.member("title-loc-key", alert.titleKey)
     add("title-loc-args", alert.titleArguments)
-    add("subtitle", alert.subtitle)
-    add("subtitle-loc-key", alert.subtitleKey)
+    json.member("subtitle", alert.subtitle)
+    json.member("subtitle-loc-key", alert.subtitleKey)
     add("subtitle-loc-args", alert.subtitleArguments)
-    add("body", alert.body)
-    add("loc-key", alert.bodyKey)
+    json.member("body", alert.body)
+    json.member("loc-key", alert.bodyKey)
     add("loc-args", alert.bodyArguments)
-    add("action-loc-key", alert.actionKey)
-    add("launch-image", alert.launchImage)
+    json.member("action-loc-key", alert.actionKey)
+    json.member("launch-image", alert.launchImage)
     json.raw("}")
   }
 }

@@ -48,6 +48,18 @@ package struct JSONText: Sendable {
     bytes.append(UInt8(ascii: ":"))
   }
 
+  /// Writes a member of an object, if there is a value.
+  package mutating func member(_ name: String, _ value: String?) {
+    guard let value else { return }
+    key(name)
+    string(value)
+  }
+
+  package mutating func member(_ name: String, _ value: some BinaryInteger) {
+    key(name)
+    number(value)
+  }
+
   /// Writes a comma, unless an object or array has just been opened.
   package mutating func separate() {
     if let last = bytes.last, last != UInt8(ascii: "{"), last != UInt8(ascii: "[") {

@@ -121,18 +121,9 @@ package enum PayloadEncoder {
     json.append(APSText.encode(text.info, badge: text.badge, cut))
     json.raw(",\"ck\":{\"ce\":")
     json.number(text.scope.environment.rawValue)
-    if !dropped.contains(.container) {
-      json.key("cid")
-      json.string(text.scope.container)
-    }
-    if !dropped.contains(.user) {
-      json.key("ckuserid")
-      json.string(text.user.name)
-    }
-    if !dropped.contains(.notification) {
-      json.key("nid")
-      json.string(text.content.notification.text)
-    }
+    if !dropped.contains(.container) { json.member("cid", text.scope.container) }
+    if !dropped.contains(.user) { json.member("ckuserid", text.user.name) }
+    if !dropped.contains(.notification) { json.member("nid", text.content.notification.text) }
     if !cut.isNothing || text.content.isCut { json.raw(",\"p\":1") }
     encode(text.content, dropped: dropped, into: &json)
     json.raw("}")
@@ -151,10 +142,8 @@ package enum PayloadEncoder {
     if case .query(let record, let reason, let values, _) = content.kind,
       !dropped.contains(.record)
     {
-      json.raw(",\"fo\":")
-      json.number(reason.rawValue)
-      json.key("rid")
-      json.string(record)
+      json.member("fo", reason.rawValue)
+      json.member("rid", record)
       if !values.isEmpty {
         json.raw(",\"af\":{")
         for field in values {
@@ -164,13 +153,10 @@ package enum PayloadEncoder {
         json.raw("}")
       }
     }
-    json.key("sid")
-    json.string(content.subscription.name)
+    json.member("sid", content.subscription.name)
     if !dropped.contains(.zone) {
-      json.key("zid")
-      json.string(content.zone.name)
-      json.key("zoid")
-      json.string(content.zone.owner.name)
+      json.member("zid", content.zone.name)
+      json.member("zoid", content.zone.owner.name)
     }
     json.raw("}")
   }

@@ -33,26 +33,17 @@ package enum FCMRequest {
   static func body(_ push: Push, at now: Instant) -> [UInt8] {
     var json = JSONText()
     json.raw("{\"message\":{")
-    json.key("token")
-    json.string(String(decoding: push.address.token, as: UTF8.self))
+    json.member("token", String(decoding: push.address.token, as: UTF8.self))
     json.key("data")
     json.raw("{")
-    for (name, value) in members(of: push.payload) {
-      json.key(name)
-      json.string(value)
-    }
+    for (name, value) in members(of: push.payload) { json.member(name, value) }
     json.raw("},\"android\":{")
-    json.key("priority")
     switch push.intent {
-    case .background: json.string("NORMAL")
-    case .alert: json.string("HIGH")
+    case .background: json.member("priority", "NORMAL")
+    case .alert: json.member("priority", "HIGH")
     }
-    json.key("ttl")
-    json.string(seconds(max(.zero, min(push.expires - now, livesMax))))
-    if let collapse = push.collapse {
-      json.key("collapse_key")
-      json.string(collapse)
-    }
+    json.member("ttl", seconds(max(.zero, min(push.expires - now, livesMax))))
+    json.member("collapse_key", push.collapse)
     json.raw("}}}")
     return json.bytes
   }
@@ -61,8 +52,7 @@ package enum FCMRequest {
   static func validation(ofTopic topic: String) -> [UInt8] {
     var json = JSONText()
     json.raw("{\"validate_only\":true,\"message\":{")
-    json.key("topic")
-    json.string(topic)
+    json.member("topic", topic)
     json.raw(",\"data\":{\"zr\":\"{}\"}}}")
     return json.bytes
   }

@@ -63,13 +63,10 @@ package struct ServiceAccount: Sendable {
     var claims = JSONText()
     claims.raw("{")
     for (key, value) in [("iss", email), ("scope", Self.scope), ("aud", tokenURL)] {
-      claims.key(key)
-      claims.string(value)
+      claims.member(key, value)
     }
-    claims.key("iat")
-    claims.number(issued)
-    claims.key("exp")
-    claims.number(issued + Self.assertionSeconds)
+    claims.member("iat", issued)
+    claims.member("exp", issued + Self.assertionSeconds)
     claims.raw("}")
     let signed = "\(Base64URL.text(header.bytes)).\(Base64URL.text(claims.bytes))"
     let signature = try key.signature(for: Data(signed.utf8), padding: .insecurePKCS1v1_5)

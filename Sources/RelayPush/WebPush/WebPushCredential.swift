@@ -41,12 +41,9 @@ package final class WebPushCredential: Sendable {
   private func token(for origin: String, at now: Instant) throws -> String {
     var claims = JSONText()
     claims.raw("{")
-    claims.key("aud")
-    claims.string(origin)
-    claims.key("exp")
-    claims.number((now + Self.lifetime).milliseconds / 1_000)
-    claims.key("sub")
-    claims.string(subject)
+    claims.member("aud", origin)
+    claims.member("exp", (now + Self.lifetime).milliseconds / 1_000)
+    claims.member("sub", subject)
     claims.raw("}")
     let header = Data(#"{"typ":"JWT","alg":"ES256"}"#.utf8)
     let signed = "\(Base64URL.text(header)).\(Base64URL.text(claims.bytes))"
