@@ -30,17 +30,17 @@ extension Relay {
     }
     var last = [Ordinal?](repeating: nil, count: partitions.count)
     var next = [Int](repeating: 0, count: partitions.count)
-    var oldest = Heap<Candidate>()
+    var oldest = Heap<TimeOrdered<Int>>()
     for index in partitions.indices {
       // Ids that are too old are forgotten 1/24 of `rememberedFor` later, so that a quiet partition
       // does not get one fact for each id.
       if let first = partitions[index].ids.oldest, excess > 0 || isLongOver(first, at: now) {
-        oldest.insert(Candidate(at: first.at, partition: index))
+        oldest.insert(TimeOrdered(at: first.at, item: index))
       }
     }
     var left = DedupWindow.forgottenAtOnce
     while left > 0, let candidate = oldest.popMin() {
-      let index = candidate.partition
+      let index = candidate.item
       guard let item = partitions[index].ids[next[index]],
         excess > 0 || item.at + limits.rememberedFor <= now
       else { continue }
@@ -48,7 +48,7 @@ extension Relay {
       last[index] = item.ordinal
       next[index] += 1
       if let following = partitions[index].ids[next[index]] {
-        oldest.insert(Candidate(at: following.at, partition: index))
+        oldest.insert(TimeOrdered(at: following.at, item: index))
       }
     }
     for index in partitions.indices {
@@ -61,14 +61,5 @@ extension Relay {
   private func isLongOver(_ item: Remembered, at now: Instant) -> Bool {
     let late = Span(milliseconds: limits.rememberedFor.milliseconds / 24)
     return item.at + limits.rememberedFor + late <= now
-  }
-
-  private struct Candidate: Comparable {
-    var at: Instant
-    var partition: Int
-
-    static func < (left: Candidate, right: Candidate) -> Bool {
-      (left.at, left.partition) < (right.at, right.partition)
-    }
   }
 }

@@ -11,16 +11,7 @@ struct LaneCounts: Sendable {
   /// The lanes that have something that no wake has told, each with the time since when.
   private var fresh: [Int: Instant] = [:]
   /// The items of `fresh` in order of time. Outdated items are dropped when they are the first.
-  private var freshInOrder = Heap<Item>()
-
-  private struct Item: Comparable {
-    var since: Instant
-    var device: Int
-
-    static func < (left: Item, right: Item) -> Bool {
-      (left.since, left.device) < (right.since, right.device)
-    }
-  }
+  private var freshInOrder = Heap<TimeOrdered<Int>>()
 
   /// The parts of a lane on which the counts depend.
   struct Glance: Equatable {
@@ -57,20 +48,20 @@ struct LaneCounts: Sendable {
     guard before?.freshSince != after?.freshSince else { return }
     fresh[device] = after?.freshSince
     if let since = after?.freshSince {
-      freshInOrder.insert(Item(since: since, device: device))
+      freshInOrder.insert(TimeOrdered(at: since, item: device))
     }
     // The heap is rebuilt when more than about half of its items are outdated.
     if freshInOrder.count > 2 * fresh.count + 16 {
-      freshInOrder = Heap(fresh.map { Item(since: $0.value, device: $0.key) })
+      freshInOrder = Heap(fresh.map { TimeOrdered(at: $0.value, item: $0.key) })
     }
   }
 
   /// Since when something waits to be told, in the lane where it waits longest.
   mutating func oldestFresh() -> Instant? {
-    while let item = freshInOrder.min, fresh[item.device] != item.since {
+    while let first = freshInOrder.min, fresh[first.item] != first.at {
       freshInOrder.removeMin()
     }
-    return freshInOrder.min?.since
+    return freshInOrder.min?.at
   }
 
   /// The device's slot in a smear is over.

@@ -14,17 +14,8 @@ struct WakeScheduler: Sendable {
     var isAwaitingFold = false
   }
 
-  private struct Timer: Comparable, Sendable {
-    var at: Instant
-    var device: Int
-
-    static func < (left: Timer, right: Timer) -> Bool {
-      (left.at, left.device) < (right.at, right.device)
-    }
-  }
-
   private var slots: [Slot] = []
-  private var timers = Heap<Timer>()
+  private var timers = Heap<TimeOrdered<Int>>()
   /// Devices whose lanes had an input since they were last evaluated.
   private var dirty: OrderedSet<Int> = []
   private var awaitingFold: [Int] = []
@@ -64,9 +55,9 @@ struct WakeScheduler: Sendable {
     dirty = []
     while let timer = timers.min, timer.at <= now {
       timers.removeMin()
-      guard slot(timer.device).armed == timer.at else { continue }
-      slots[timer.device].armed = .never
-      due.append(timer.device)
+      guard slot(timer.item).armed == timer.at else { continue }
+      slots[timer.item].armed = .never
+      due.append(timer.item)
     }
     return due
   }
@@ -77,7 +68,7 @@ struct WakeScheduler: Sendable {
     guard at < slot(device).armed else { return }
     grow(to: device)
     slots[device].armed = at
-    timers.insert(Timer(at: at, device: device))
+    timers.insert(TimeOrdered(at: at, item: device))
   }
 
   /// Records that the lane waits for the next fold.

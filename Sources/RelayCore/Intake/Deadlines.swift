@@ -6,16 +6,7 @@ struct Deadlines: Sendable {
   private var byZone: [ZoneKey: Instant] = [:]
   /// The heap also holds deadlines that no zone has any more; `settle` drops them when they come
   /// first.
-  private var heap = Heap<Item>()
-
-  private struct Item: Comparable {
-    var at: Instant
-    var zone: ZoneKey
-
-    static func < (left: Item, right: Item) -> Bool {
-      left.at == right.at ? left.zone < right.zone : left.at < right.at
-    }
-  }
+  private var heap = Heap<TimeOrdered<ZoneKey>>()
 
   /// The earliest deadline; `.never` if no zone waits.
   private(set) var first = Instant.never
@@ -24,10 +15,10 @@ struct Deadlines: Sendable {
   mutating func set(_ deadline: Instant, for zone: ZoneKey) {
     guard byZone[zone] ?? .never != deadline else { return }
     byZone[zone] = deadline == .never ? nil : deadline
-    if deadline < .never { heap.insert(Item(at: deadline, zone: zone)) }
+    if deadline < .never { heap.insert(TimeOrdered(at: deadline, item: zone)) }
     // The heap is made anew when more than about half of its items are outdated.
     if heap.count > 2 * byZone.count + 16 {
-      heap = Heap(byZone.map { Item(at: $0.value, zone: $0.key) })
+      heap = Heap(byZone.map { TimeOrdered(at: $0.value, item: $0.key) })
     }
     settle()
   }
@@ -36,18 +27,18 @@ struct Deadlines: Sendable {
   /// `set`.
   mutating func takeDue(at now: Instant) -> [ZoneKey] {
     var due: [ZoneKey] = []
-    while let item = heap.min, item.at <= now {
+    while let first = heap.min, first.at <= now {
       heap.removeMin()
-      guard byZone[item.zone] == item.at else { continue }
-      byZone[item.zone] = nil
-      due.append(item.zone)
+      guard byZone[first.item] == first.at else { continue }
+      byZone[first.item] = nil
+      due.append(first.item)
     }
     settle()
     return due.sorted()
   }
 
   private mutating func settle() {
-    while let item = heap.min, byZone[item.zone] != item.at { heap.removeMin() }
+    while let first = heap.min, byZone[first.item] != first.at { heap.removeMin() }
     first = heap.min?.at ?? .never
   }
 }
