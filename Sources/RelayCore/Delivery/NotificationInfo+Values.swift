@@ -28,10 +28,7 @@ extension NotificationInfo {
     return (values, total, false)
   }
 
-  var namesArguments: Bool {
-    !alert.bodyArguments.isEmpty || !alert.titleArguments.isEmpty
-      || !alert.subtitleArguments.isEmpty
-  }
+  var namesArguments: Bool { !alert.arguments.allSatisfy(\.isEmpty) }
 
   /// This information with the record's values in place of the localisation arguments. As in
   /// CloudKit, an argument is the name of a field of the record. A missing field is an empty

@@ -86,9 +86,7 @@ extension NotificationInfo.AlertText {
 
   /// The length of the longest text that may be shortened, in bytes of JSON.
   var longestText: Int {
-    let texts =
-      [title, subtitle, body].compactMap(\.self) + bodyArguments + titleArguments
-      + subtitleArguments
+    let texts = [title, subtitle, body].compactMap(\.self) + arguments.joined()
     return texts.map { JSONText.byteCount($0) }.max() ?? 0
   }
 }

@@ -47,8 +47,7 @@ extension Subscription {
   /// subscription reads the whole record.
   fileprivate var fieldsRead: (names: Set<String>, isWhole: Bool) {
     guard case .query(let rule) = rule else { return ([], false) }
-    var all = info.desiredKeys + info.alert.bodyArguments + info.alert.titleArguments
-    all += info.alert.subtitleArguments
+    var all = info.desiredKeys + info.alert.arguments.joined()
     if let key = info.collapseKey { all.append(key) }
     for filter in rule.filters { all.append(filter.field) }
     // Swift's sets use canonical equivalence and would merge two spellings of a name. CloudKit's

@@ -127,13 +127,8 @@ extension QueryRule.Filter {
 
 extension NotificationInfo {
   fileprivate var footprint: Int {
-    let texts = [
-      alert.body, alert.bodyKey, alert.title, alert.titleKey, alert.subtitle, alert.subtitleKey,
-      alert.actionKey, alert.launchImage, sound, category, collapseKey,
-    ]
-    let lists = [
-      alert.bodyArguments, alert.titleArguments, alert.subtitleArguments, desiredKeys,
-    ]
+    let texts = alert.texts + [sound, category, collapseKey]
+    let lists = alert.arguments + [desiredKeys]
     return lists.joined().reduce(texts.reduce(0) { $0 + ($1?.footprint ?? 0) }) {
       $0 + Footprint.piece + $1.footprint
     }

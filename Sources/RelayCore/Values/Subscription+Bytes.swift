@@ -43,13 +43,8 @@ extension ZoneID {
 
 extension NotificationInfo {
   fileprivate var bytes: Int {
-    let texts: [String?] = [
-      alert.body, alert.bodyKey, alert.title, alert.titleKey, alert.subtitle, alert.subtitleKey,
-      alert.actionKey, alert.launchImage, sound, category, collapseKey,
-    ]
-    let lists = [
-      alert.bodyArguments, alert.titleArguments, alert.subtitleArguments, desiredKeys,
-    ]
+    let texts = alert.texts + [sound, category, collapseKey]
+    let lists = alert.arguments + [desiredKeys]
     return texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) }
       + lists.joined().reduce(0) { $0 + 16 + $1.utf8.count }
   }

@@ -123,14 +123,15 @@ package struct NotificationInfo: Hashable, Sendable {
 
     package static func == (left: AlertText, right: AlertText) -> Bool {
       ByteOrdered.areSame(left.texts, right.texts)
-        && ByteOrdered.areSame(left.bodyArguments, right.bodyArguments)
-        && ByteOrdered.areSame(left.titleArguments, right.titleArguments)
-        && ByteOrdered.areSame(left.subtitleArguments, right.subtitleArguments)
+        && left.arguments.elementsEqual(right.arguments) { ByteOrdered.areSame($0, $1) }
     }
 
-    private var texts: [String?] {
+    var texts: [String?] {
       [body, bodyKey, title, titleKey, subtitle, subtitleKey, actionKey, launchImage]
     }
+
+    /// The names of the fields whose values fill the texts, a list for each text.
+    var arguments: [[String]] { [bodyArguments, titleArguments, subtitleArguments] }
 
     /// Whether no text is visible; a text may be present and empty.
     package var isEmpty: Bool {
