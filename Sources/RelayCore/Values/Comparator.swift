@@ -1,7 +1,7 @@
 extension QueryRule {
   /// The comparators of CloudKit Web Services. Stores keep the raw values, so these must never
   /// change.
-  package enum Comparator: UInt8, Hashable, Sendable, CaseIterable {
+  package enum Comparator: UInt8, Hashable, Sendable, Named {
     case equals = 1
     case notEquals = 2
     case lessThan = 3
@@ -30,13 +30,6 @@ extension QueryRule {
 }
 
 extension QueryRule.Comparator {
-  package init?(name: String) {
-    guard let known = Self.allCases.first(where: { ByteOrdered.areSame($0.name, name) }) else {
-      return nil
-    }
-    self = known
-  }
-
   package var name: String {
     switch self {
     case .equals: "EQUALS"

@@ -15,17 +15,9 @@ package struct Scope: Hashable, Comparable, Sendable {
 
 /// An environment of a container. The raw value is CloudKit's `ce`: 1 for production, 2 for
 /// development, never 0.
-package enum Environment: UInt8, Hashable, Sendable, CaseIterable {
+package enum Environment: UInt8, Hashable, Sendable, Named {
   case production = 1
   case development = 2
-
-  package init?(name: String) {
-    switch Spelled(name) {
-    case "production": self = .production
-    case "development": self = .development
-    default: return nil
-    }
-  }
 
   package var name: String {
     switch self {
