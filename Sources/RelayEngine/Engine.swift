@@ -172,9 +172,15 @@ package final class Engine: RelayService, Sendable {
   /// Applies a reload between two turns and returns when it is in force. Attempts that began before
   /// the reload end with their old sender. The call does nothing once the engine has stopped.
   package func reconfigure(_ change: EngineReconfiguration) async {
-    let inbox = inbox
-    await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
-      inbox.post(.reconfigure(change) { waiter.resume() })
+    await answer { done in .reconfigure(change) { done(()) } }
+  }
+
+  /// Asks the loop, and returns its answer.
+  private func answer<Answer: Sendable>(
+    to event: (@escaping @Sendable (Answer) -> Void) -> Inbox.Event
+  ) async -> Answer {
+    await withCheckedContinuation { waiter in
+      inbox.post(event { waiter.resume(returning: $0) })
     }
   }
 
@@ -194,11 +200,8 @@ package final class Engine: RelayService, Sendable {
   }
 
   package func known(_ changes: [Change]) async throws(Unavailable) -> [Bool] {
-    let inbox = inbox
     if inbox.isRecovering { throw Unavailable(.recovering, retryAfterSeconds: 1) }
-    let known = await withCheckedContinuation { (waiter: CheckedContinuation<[Bool], Never>) in
-      inbox.post(.asked(changes) { waiter.resume(returning: $0) })
-    }
+    let known = await answer { .asked(changes, $0) }
     guard known.count == changes.count else { throw Unavailable(.draining, retryAfterSeconds: 5) }
     return known
   }
@@ -246,12 +249,8 @@ package final class Engine: RelayService, Sendable {
   package func standings(
     of devices: [DeviceKey], zones: [ZoneID]
   ) async throws(Unavailable) -> Standings {
-    let inbox = inbox
     if inbox.isRecovering { throw Unavailable(.recovering, retryAfterSeconds: 1) }
-    let standings = await withCheckedContinuation {
-      (waiter: CheckedContinuation<Standings?, Never>) in
-      inbox.post(.standings(devices, zones) { waiter.resume(returning: $0) })
-    }
+    let standings = await answer { .standings(devices, zones, $0) }
     guard let standings else { throw Unavailable(.draining, retryAfterSeconds: 5) }
     return standings
   }
@@ -263,13 +262,9 @@ package final class Engine: RelayService, Sendable {
   package var readiness: Readiness { inbox.readiness }
 
   package func health() async -> HealthSnapshot {
-    let inbox = inbox
     // The loop answers only after recovery.
     if inbox.isRecovering { return HealthSnapshot(notReady: inbox.readiness) }
-    var health = await withCheckedContinuation {
-      (waiter: CheckedContinuation<HealthSnapshot, Never>) in
-      inbox.post(.health { waiter.resume(returning: $0) })
-    }
+    var health = await answer { .health($0) }
     health.changes.rejected += Int64(refusedChanges.load(ordering: .relaxed))
     do throws(StoreError) {
       let store = try await store.health()
