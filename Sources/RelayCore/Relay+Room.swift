@@ -135,7 +135,7 @@ extension Relay {
   package func room(for facts: some Sequence<Fact>, besides reserved: ForwardNeed) -> Room {
     var taken = outbox.need
     taken += reserved
-    taken.bytes += fanOutBytes
+    for index in partitions.indices { taken.bytes += partitions[index].fanOuts.bytes }
     var need = ForwardNeed()
     var audiences: Audiences = [:]
     for case .change(let change) in facts {
@@ -172,11 +172,5 @@ extension Relay {
   func mayFanOut(_ row: OutboxRow) -> Bool {
     guard row.message.isFanOut, case .change(let change, _) = row.message else { return false }
     return partitions.ask(Int(row.key.target.number)) { $0.mayFanOut(change) }
-  }
-
-  private var fanOutBytes: Int {
-    var bytes = 0
-    for index in partitions.indices { bytes += partitions[index].fanOuts.bytes }
-    return bytes
   }
 }

@@ -42,9 +42,7 @@ package struct Relay: ~Copyable {
   /// One partition's ledger, without a copy of the partition.
   package func ledger(of id: PartitionID) -> Ledger { partitions[Int(id.number)].ledger }
   package var ledger: Ledger {
-    var sum = Ledger()
-    for index in partitions.indices { sum = sum + partitions[index].ledger }
-    return sum
+    partitions.indices.reduce(Ledger()) { $0 + partitions[$1].ledger }
   }
   /// A partition's newest fact that was stepped.
   func stepped(in id: PartitionID) -> Ordinal {
@@ -60,19 +58,13 @@ package struct Relay: ~Copyable {
 
   /// Whether a cut without these partitions has anything to write.
   package func isDirty(besides without: Set<PartitionID>) -> Bool {
-    for index in partitions.indices
-    where partitions.ask(index, { $0.isDirty }) && !without.contains(partitions[index].id) {
-      return true
+    partitions.indices.contains { index in
+      partitions.ask(index, { $0.isDirty }) && !without.contains(partitions[index].id)
     }
-    return false
   }
 
   /// An upper bound of the entries that the next cut brings into feeds.
-  package var uncutEntries: Int {
-    var count = 0
-    for index in partitions.indices { count += partitions[index].uncut }
-    return count
-  }
+  package var uncutEntries: Int { partitions.indices.reduce(0) { $0 + partitions[$1].uncut } }
 
   /// Partitions for which the next cut brings at least `entries` entries into feeds.
   package func partitions(withUncut entries: Int) -> Set<PartitionID> {
@@ -81,8 +73,7 @@ package struct Relay: ~Copyable {
 
   /// Whether a lane waits for a fold; the next fold should then begin soon.
   package var isAwaitingFold: Bool {
-    for index in partitions.indices where partitions[index].wakes.isAwaitingFold { return true }
-    return false
+    partitions.indices.contains { partitions[$0].wakes.isAwaitingFold }
   }
 
   /// Routes that were ever used, in order of their keys. A withdrawn route is listed until its last

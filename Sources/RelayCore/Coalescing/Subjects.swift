@@ -52,13 +52,8 @@ package struct Subjects: Hashable, Sendable {
   ///
   /// - Returns: how many deliveries were removed.
   mutating func withdraw(_ withdrawal: Withdrawal) -> Int {
-    var count = 0
     let isZone = if case .zone = withdrawal { true } else { false }
-    Self.keep(&zones) { subject in
-      guard withdrawal.means(subject.content), isZone || !subject.isMixed else { return true }
-      count += subject.deliveries
-      return false
-    }
+    var count = Self.drop(&zones) { withdrawal.means($0.content) && (isZone || !$0.isMixed) }
     let keepMany: (inout Pending) -> Bool = { subject in
       guard withdrawal.means(subject.content) else { return true }
       guard !subject.isMixed else {
@@ -80,20 +75,19 @@ package struct Subjects: Hashable, Sendable {
   mutating func acknowledge(
     _ zone: ZoneID, _ database: Database, _ position: Position
   ) -> Int {
-    var count = 0
     let isReached: (Pending) -> Bool = {
       $0.content.zone == zone && $0.content.database == database && $0.zonePosition <= position
     }
-    Self.keep(&zones) { subject in
-      guard isReached(subject) else { return true }
-      count += subject.deliveries
-      return false
-    }
-    Self.keep(&overflow) { subject in
-      guard isReached(subject), !subject.isMixed || !subject.isUntold else { return true }
-      count += subject.deliveries
-      return false
-    }
+    return Self.drop(&zones, where: isReached)
+      + Self.drop(&overflow) { isReached($0) && (!$0.isMixed || !$0.isUntold) }
+  }
+
+  /// - Returns: how many deliveries were removed.
+  private static func drop(
+    _ subjects: inout [Pending], where isOver: (Pending) -> Bool
+  ) -> Int {
+    let count = subjects.reduce(0) { isOver($1) ? $0 + $1.deliveries : $0 }
+    subjects.removeAll(where: isOver)
     return count
   }
 }

@@ -45,17 +45,14 @@ package struct Identifier: Hashable, Comparable, Sendable {
   /// Takes the first sixteen of `bytes`, big-endian, and sets the version and variant bits of a
   /// UUID.
   package init(uuidFrom bytes: [UInt8]) {
-    var words: (UInt64, UInt64) = (0, 0)
-    for index in 0..<min(16, bytes.count) {
-      if index < 8 {
-        words.0 = words.0 << 8 | UInt64(bytes[index])
-      } else {
-        words.1 = words.1 << 8 | UInt64(bytes[index])
-      }
-    }
+    let (high, low) = (Self.word(of: bytes.prefix(8)), Self.word(of: bytes.dropFirst(8).prefix(8)))
     self.init(
-      high: words.0 & 0xffff_ffff_ffff_0fff | 0x8000,
-      low: words.1 & 0x3fff_ffff_ffff_ffff | 0x8000_0000_0000_0000)
+      high: high & 0xffff_ffff_ffff_0fff | 0x8000,
+      low: low & 0x3fff_ffff_ffff_ffff | 0x8000_0000_0000_0000)
+  }
+
+  private static func word(of bytes: ArraySlice<UInt8>) -> UInt64 {
+    bytes.reduce(0) { $0 << 8 | UInt64($1) }
   }
 
   package var text: String {
