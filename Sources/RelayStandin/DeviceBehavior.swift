@@ -3,7 +3,7 @@
 /// The token's text begins with the word of its behaviour (`dead01…`), or with the ASCII letters of
 /// the word in hexadecimal (`676f6e65…` for `gone…`). A client that keeps tokens as bytes must use
 /// the second form for a word that is not hexadecimal.
-enum DeviceBehavior: CaseIterable {
+enum DeviceBehavior: String, CaseIterable {
   case ordinary, dead, gone, busy, fail, slow, mute
   /// The device is known only in Apple's environment of this name.
   case development, production
@@ -11,7 +11,7 @@ enum DeviceBehavior: CaseIterable {
   init(token: String) {
     let text = token.lowercased()
     for conduct in DeviceBehavior.allCases where conduct != .ordinary {
-      if text.hasPrefix(conduct.word) || text.hasPrefix(conduct.wordInHex) {
+      if text.hasPrefix(conduct.rawValue) || text.hasPrefix(conduct.wordInHex) {
         self = conduct
         return
       }
@@ -30,28 +30,14 @@ enum DeviceBehavior: CaseIterable {
     }
   }
 
-  private var word: String {
-    switch self {
-    case .ordinary: ""
-    case .dead: "dead"
-    case .gone: "gone"
-    case .busy: "busy"
-    case .fail: "fail"
-    case .slow: "slow"
-    case .mute: "mute"
-    case .development: "development"
-    case .production: "production"
-    }
-  }
-
   /// True if the token belongs to the environment, or names no environment.
   func isKnown(in environment: String?) -> Bool {
     guard let environment, self == .development || self == .production else { return true }
-    return word == environment
+    return rawValue == environment
   }
 
   private var wordInHex: String {
-    word.utf8.map { byte in
+    rawValue.utf8.map { byte in
       (byte < 16 ? "0" : "") + String(byte, radix: 16)
     }.joined()
   }

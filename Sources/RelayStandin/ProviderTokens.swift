@@ -51,28 +51,19 @@ struct ProviderTokens: Sendable {
   /// The claims of a well-formed token with a valid signature; nil for any other token.
   private mutating func claims(of token: String) -> Claims? {
     if let known = verified[token] { return known }
-    let parts = token.split(separator: ".", omittingEmptySubsequences: false)
-    guard parts.count == 3,
-      let header = object(parts[0]), header["alg"] as? String == "ES256",
-      let keyID = header["kid"] as? String, Self.isTenCharacters(keyID), keyID == ids.key ?? keyID,
-      let body = object(parts[1]),
-      let team = body["iss"] as? String, Self.isTenCharacters(team), team == ids.team ?? team,
-      let issuedAt = (body["iat"] as? NSNumber)?.int64Value,
-      let signatureBytes = Self.base64URL(parts[2]),
+    guard let jwt = JSONWebToken(token), jwt.header["alg"] as? String == "ES256",
+      let keyID = jwt.header["kid"] as? String, Self.isTenCharacters(keyID),
+      keyID == ids.key ?? keyID,
+      let team = jwt.text("iss"), Self.isTenCharacters(team), team == ids.team ?? team,
+      let issuedAt = jwt.number("iat"),
       // A signature that is not 64 bytes long counts as wrong.
-      let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signatureBytes),
-      key.isValidSignature(signature, for: Data("\(parts[0]).\(parts[1])".utf8))
+      let signature = try? P256.Signing.ECDSASignature(rawRepresentation: jwt.signature),
+      key.isValidSignature(signature, for: jwt.signed)
     else { return nil }
     if verified.count >= Self.verifiedMax { verified.removeAll() }
     let claims = Claims(team: team, issuedAt: issuedAt)
     verified[token] = claims
     return claims
-  }
-
-  private func object(_ part: Substring) -> [String: Any]? {
-    guard let bytes = Self.base64URL(part) else { return nil }
-    // Text that is not JSON is not a token; the caller reports that.
-    return try? JSONSerialization.jsonObject(with: bytes) as? [String: Any]
   }
 
   /// Apple's key and team identifiers have ten letters and digits.
@@ -82,13 +73,6 @@ struct ProviderTokens: Sendable {
 
   /// How many verified token texts are kept now.
   var verifiedCount: Int { verified.count }
-
-  private static func base64URL(_ part: Substring) -> Data? {
-    guard !part.isEmpty, !part.contains("=") else { return nil }
-    var text = part.replacing("-", with: "+").replacing("_", with: "/")
-    text += String(repeating: "=", count: (4 - text.count % 4) % 4)
-    return Data(base64Encoded: String(text))
-  }
 
   private struct Claims: Sendable {
     var team: String
