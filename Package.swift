@@ -190,7 +190,7 @@ let roomTests: [Target] = [
     [
       "RelayCommands", "RelayCore", "RelayWire", "RelayEngine", "RelayPush", "RelayCurl",
       "RelaySystem", "RelayHTTP", "RelayKeys",
-    ], products: [crypto]),
+    ], products: [crypto, logging]),
   .tests(
     "EndToEndTests",
     [

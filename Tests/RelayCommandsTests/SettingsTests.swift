@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import RelayCore
 import RelayEngine
 import RelayPush

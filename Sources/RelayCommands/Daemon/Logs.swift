@@ -12,23 +12,8 @@ enum Logs {
       case .text: .text
       case .json: .json
       }
-    let levelHandle = LogLevelHandle(Logger.Level(settings.level))
+    let levelHandle = LogLevelHandle(settings.level)
     LoggingSystem.bootstrap { output.handler(label: $0, levelHandle: levelHandle) }
     return (Logger(label: "zonerelay"), levelHandle)
-  }
-}
-
-extension Logger.Level {
-  init(_ level: Settings.Log.Level) {
-    self =
-      switch level {
-      case .trace: .trace
-      case .debug: .debug
-      case .info: .info
-      case .notice: .notice
-      case .warning: .warning
-      case .error: .error
-      case .critical: .critical
-      }
   }
 }

@@ -46,7 +46,7 @@ struct Reload: Service {
     do {
       let settings = try rereading()
       try await take(settings, &providers)
-      levelHandle.level = Logger.Level(settings.log.level)
+      levelHandle.level = settings.log.level
       issues.settle(Self.trouble)
       issues.tell(certificatesOf: settings, at: clock.wall(), logger)
       // A reload does not end a drain.

@@ -40,23 +40,11 @@ extension DoctorReport: Readable {
   func lines(_ paint: Paint) -> [String] { [""] + summary(paint) }
 }
 
-extension Finding: Encodable {
-  private enum Member: String, CodingKey {
-    case group, subject, result, code, message, cause, remedy, seconds
-  }
+extension FindingCode: Encodable {
+  func encode(to encoder: any Encoder) throws { try text.encode(to: encoder) }
+}
 
-  func encode(to encoder: any Encoder) throws {
-    var members = encoder.container(keyedBy: Member.self)
-    try members.encode(group, forKey: .group)
-    try members.encode(subject, forKey: .subject)
-    try members.encode(result, forKey: .result)
-    try members.encodeIfPresent(code?.text, forKey: .code)
-    try members.encode(message, forKey: .message)
-    try members.encodeIfPresent(cause, forKey: .cause)
-    try members.encodeIfPresent(remedy, forKey: .remedy)
-    try members.encodeIfPresent(seconds, forKey: .seconds)
-  }
-
+extension Finding {
   /// The finding's line, and its remedy below it.
   func lines(_ paint: Paint) -> [String] {
     let time = seconds.map { paint.faint(" (\(Int(($0 * 1_000).rounded())) ms)") } ?? ""

@@ -1,3 +1,4 @@
+package import Logging
 package import RelayCore
 
 /// The operator's settings: the configuration file, overridden by the environment and by flags,
@@ -85,15 +86,12 @@ package struct Settings: Sendable {
   }
 
   package struct Log: Hashable, Sendable {
-    package enum Level: String, CaseIterable, Sendable {
-      case trace, debug, info, notice, warning, error, critical
-    }
     package enum Format: String, CaseIterable, Sendable {
       /// Fields in systemd's journal under systemd, text on a terminal, JSON lines elsewhere.
       case auto
       case text, json
     }
-    package var level = Level.info
+    package var level = Logger.Level.info
     package var format = Format.auto
   }
 

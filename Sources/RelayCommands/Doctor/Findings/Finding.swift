@@ -1,5 +1,5 @@
 /// One line of the doctor: what it looked at, and what follows from it.
-struct Finding: Hashable, Sendable {
+struct Finding: Hashable, Encodable, Sendable {
   enum Result: String, Encodable, Sendable {
     case passed
     /// It works now, and will not under some condition.

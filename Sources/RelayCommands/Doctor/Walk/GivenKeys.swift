@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import RelayCore
+import RelayWire
 
 /// What the operator gives the doctor beside the configuration.
 struct GivenKeys: Sendable {
@@ -33,8 +34,10 @@ struct GivenKeys: Sendable {
     let claims: Claims
     do {
       let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-      guard parts.count == 3 else { throw CocoaError(.coderInvalidValue) }
-      claims = try JSONDecoder().decode(Claims.self, from: Data(base64URL: parts[1]))
+      guard parts.count == 3, let bytes = Base64.bytes(parts[1]) else {
+        throw CocoaError(.coderInvalidValue)
+      }
+      claims = try JSONDecoder().decode(Claims.self, from: Data(bytes))
     } catch {
       throw Failure(
         .usage, "--user-token: \(path) holds no JWT",
@@ -86,17 +89,5 @@ struct GivenKeys: Sendable {
         values = try container.decode([String].self)
       }
     }
-  }
-}
-
-extension Data {
-  /// - Throws: an error if the text is not base64url.
-  fileprivate init(base64URL text: Substring) throws {
-    let plain = text.replacing("-", with: "+").replacing("_", with: "/")
-    let padding = String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4)
-    guard let data = Data(base64Encoded: plain + padding) else {
-      throw CocoaError(.coderInvalidValue)
-    }
-    self = data
   }
 }
