@@ -51,29 +51,13 @@ package struct Match: Hashable, Sendable {
   package var alert: AlertKey?
   /// Whether the push must run the app. The push of an alert runs the app only if the alert's
   /// subscription asks for content-available.
-  package var runsApp: Bool
+  package var runsApp = true
   /// The alert's appearance, if the subscription cannot give it when the alert is shown.
   package var look: NotificationInfo?
   /// True if the change is hot and the lane has a slot.
-  package var isHot: Bool
+  package var isHot = false
   /// True if the subscription is marked urgent.
-  package var isUrgent: Bool
-
-  package init(
-    content: NotificationContent, position: Position, zonePosition: Position,
-    alert: AlertKey? = nil,
-    runsApp: Bool = true, look: NotificationInfo? = nil, isHot: Bool = false,
-    isUrgent: Bool = false
-  ) {
-    self.content = content
-    self.position = position
-    self.zonePosition = zonePosition
-    self.alert = alert
-    self.runsApp = runsApp
-    self.look = look
-    self.isHot = isHot
-    self.isUrgent = isUrgent
-  }
+  package var isUrgent = false
 
   /// True for an alert that a person sees and that does not run the app. Every wake names the
   /// alert's subject, so the subject needs no background wake of its own.

@@ -24,11 +24,6 @@ package struct Delta: Hashable, Sendable {
     tail = .none
   }
 
-  package init(opening: FeedMutation, rest: Rest?) {
-    self.opening = opening
-    tail = rest.map { .some($0) } ?? .none
-  }
-
   /// The sum of all changes after the opening one.
   package struct Rest: Hashable, Sendable {
     package var last: FeedMutation
@@ -37,12 +32,6 @@ package struct Delta: Hashable, Sendable {
     /// The last change in this sum that was not made by `last.device`; `nil` if `last.device` made
     /// all changes in it.
     package var foreign: Position?
-
-    package init(last: FeedMutation, rebirth: Rebirth? = nil, foreign: Position? = nil) {
-      self.last = last
-      self.rebirth = rebirth
-      self.foreign = foreign
-    }
   }
 
   /// One life of the subject ended at `died`, and the next life began at `reborn`. If `died` is
@@ -50,11 +39,6 @@ package struct Delta: Hashable, Sendable {
   package struct Rebirth: Hashable, Sendable {
     package var died: Position?
     package var reborn: Position
-
-    package init(died: Position?, reborn: Position) {
-      self.died = died
-      self.reborn = reborn
-    }
   }
 
   /// The last change. A reader sees its details, unless the change had no effect.

@@ -19,18 +19,6 @@ struct CourierConnection: Sendable {
   /// The wake that is being written; `nil` means that the connection is idle.
   var message: CourierMessage?
 
-  init(
-    device: DeviceKey, isStream: Bool, page: CrossOrigin?, reader: DetachedResponse,
-    relay: any RelayService, expires: Int
-  ) {
-    self.device = device
-    self.isStream = isStream
-    self.page = page
-    self.reader = reader
-    self.relay = relay
-    self.expires = expires
-  }
-
   /// Sends the head of a stream at once. Does nothing for a poll. Call this method on the
   /// connection's event loop.
   func begin(at date: String) {

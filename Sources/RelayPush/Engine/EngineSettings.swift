@@ -9,17 +9,6 @@ package struct EngineSettings: Sendable {
   package var clientCertificate: ClientCertificate?
   package var limits = EngineLimits()
 
-  package init(
-    host: String, port: Int, trustRoots: String? = nil,
-    clientCertificate: ClientCertificate? = nil, limits: EngineLimits = EngineLimits()
-  ) {
-    self.host = host
-    self.port = port
-    self.trustRoots = trustRoots
-    self.clientCertificate = clientCertificate
-    self.limits = limits
-  }
-
   /// Paths of PEM files. In its file, the certificate may be followed by its chain.
   package struct ClientCertificate: Hashable, Sendable {
     package var certificate: String

@@ -18,15 +18,6 @@ package struct Response: Sendable {
   /// The connection that the answer came over, for `PushEngine.replace`.
   package var link: LinkID
 
-  package init(
-    status: Int, headers: [(name: String, value: String)], body: [UInt8], link: LinkID
-  ) {
-    self.status = status
-    self.headers = headers
-    self.body = body
-    self.link = link
-  }
-
   /// The value of the first field with that name, which must be in lower case.
   package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 

@@ -64,31 +64,17 @@ package final class Request: @unchecked Sendable {
   }
 
   package struct Writer {
-    private let block: UnsafeMutablePointer<UInt8>
-    private let capacity: Int
-    private let ends: UnsafeMutablePointer<Int32>
-    private let valuesMax: Int
+    fileprivate let block: UnsafeMutablePointer<UInt8>
+    fileprivate let capacity: Int
+    fileprivate let ends: UnsafeMutablePointer<Int32>
+    fileprivate let valuesMax: Int
     fileprivate private(set) var used = 0
     fileprivate private(set) var count = 0
-
-    fileprivate init(
-      block: UnsafeMutablePointer<UInt8>, capacity: Int, ends: UnsafeMutablePointer<Int32>,
-      valuesMax: Int
-    ) {
-      self.block = block
-      self.capacity = capacity
-      self.ends = ends
-      self.valuesMax = valuesMax
-    }
 
     /// Appends to the current value.
     package mutating func write(_ text: String) {
       var text = text
       text.withUTF8 { write($0) }
-    }
-
-    package mutating func write(_ bytes: [UInt8]) {
-      bytes.withUnsafeBufferPointer { write($0) }
     }
 
     package mutating func write(_ bytes: UnsafeBufferPointer<UInt8>) {

@@ -10,12 +10,6 @@ package struct RequestShape: Sendable {
   /// provider has accepted our credential. APNs requires this.
   package var probation: Bool
 
-  package init(fields: [Field], kept: [String], probation: Bool) {
-    self.fields = fields
-    self.kept = kept
-    self.probation = probation
-  }
-
   package struct Field: Sendable {
     /// In lower case, as HTTP/2 demands.
     package var name: String

@@ -11,17 +11,6 @@ package struct WebRequest: Sendable {
   /// The addresses that the request may go to.
   package var reach = Reach.anywhere
 
-  package init(
-    url: String, headers: [String], body: [UInt8], trustRoots: String? = nil,
-    reach: Reach = .anywhere
-  ) {
-    self.url = url
-    self.headers = headers
-    self.body = body
-    self.trustRoots = trustRoots
-    self.reach = reach
-  }
-
   package enum Reach: Hashable, Sendable {
     /// Every address is allowed, because the operator named the host.
     case anywhere
@@ -43,13 +32,7 @@ package struct WebAnswer: Sendable {
   /// How long the server asks us to wait; nil if it named no time, or more than a day.
   package var retryAfter: Span?
   /// At most `WebLimits.bodyBytesMax` bytes; the rest of a longer body is dropped.
-  package var body: [UInt8]
-
-  package init(status: Int, retryAfter: Span? = nil, body: [UInt8] = []) {
-    self.status = status
-    self.retryAfter = retryAfter
-    self.body = body
-  }
+  package var body: [UInt8] = []
 }
 
 /// Why a request got no answer.
