@@ -96,7 +96,9 @@ extension Lane {
   /// The receipt with no more names than concern what pends; `nil` if it changes nothing that an
   /// explanation could tell.
   fileprivate func brief(_ receipt: TracedReceipt) -> TracedReceipt? {
-    holdsAnything || !hasAcknowledged ? receipt.brief(for: self) : nil
+    // The lane ignores the number of a wake that there has not been.
+    if case .acknowledged(.wake(let wake)) = receipt, wake >= nextWake { return nil }
+    return holdsAnything || !hasAcknowledged ? receipt.brief(for: self) : nil
   }
 
   /// Whether something waits to be told, and neither a provider nor the courier reaches the device.

@@ -59,6 +59,22 @@ import Testing
       ])
   }
 
+  /// The lane ignores such a number, so the change still waits for an acknowledgement.
+  @Test func `an explanation does not take the number of a wake that never was for an answer`() {
+    var rig = TraceRig.subscribed()
+    rig.acknowledge(.wake(0))
+    let change = rig.change()
+    rig.wake()
+    rig.acknowledge(.wake(2))
+    rig.acknowledge(.wake(999))
+    let standing = rig.relay.standing(of: TraceRig.device, zones: [], at: rig.now)
+    let found = Explanation.of(change, in: rig.entries, standing)
+    #expect(found[0].outcome == .woken(1) && found[0].deliveries[0].receipt == nil)
+    rig.acknowledge(.wake(1))
+    let later = Explanation.of(change, in: rig.entries, standing)
+    #expect(later[0].deliveries[0].receipt == .acknowledged(.wake(1)))
+  }
+
   // MARK: Waiting
 
   @Test func `a change gathers, waits for its fold, and is under way`() {
