@@ -23,13 +23,28 @@ extension ZoneRelayClient {
   private func fetch(_ report: inout FetchReport) async throws {
     if state.fetching.notifications { try await fetchNotifications(&report) }
     for database in UserDatabase.allCases {
-      if state.fetching.databases.contains(database) {
-        try await fetchDatabase(database, &report)
-        for zone in state.lost(from: database) { try await lose(zone, .unseen, &report) }
-        state.didRead(database)
-      }
+      let isWhole = state.fetching.databases.contains(database)
+      if isWhole { try await fetchDatabase(database, &report) }
       try await fetchZones(state.named(in: database), of: database, &report)
+      try await loseMissing(from: database, &report)
+      guard isWhole else { continue }
+      for zone in state.lost(from: database) { try await lose(zone, .unseen, &report) }
+      state.didRead(database)
     }
+  }
+
+  /// Removes the zones that the relay does not find. The user's own database says why such a zone
+  /// has ended. The user's copy of a zone that others share is `unseen`, whatever the reason is.
+  private func loseMissing(
+    from database: UserDatabase, _ report: inout FetchReport
+  ) async throws {
+    if !report.missing.isEmpty, database == .private, state[database] != nil {
+      try await fetchDatabase(database, &report)
+    }
+    for zone in report.missing.sorted() where state.holds(zone) {
+      try await lose(zone, .unseen, &report)
+    }
+    report.missing = []
   }
 
   private func fetchDatabase(_ database: UserDatabase, _ report: inout FetchReport) async throws {

@@ -75,7 +75,7 @@ extension ZoneRelayClient {
       state.expire(zone)
       return .more
     case ErrorAnswer.zoneNotFound:
-      try await lose(zone, .unseen, &report)
+      report.missing.insert(zone)
       return .end
     default: if let error = item.error(of: zone) { return .failed(error) }
     }

@@ -128,6 +128,21 @@ import ZoneRelayTesting
     #expect(report.zones == [Rig.notes])
   }
 
+  /// A push names the zone, so the client asks for it and not for its database.
+  @Test(arguments: [ZoneLoss.deleted, .purged, .reset])
+  func `a zone that is asked for and has ended is removed once, with the reason`(loss: ZoneLoss)
+    async throws
+  {
+    let rig = try Rig()
+    await rig.relay.save(TestRecord("a"), in: Rig.notes)
+    try await rig.client.fetchAllChanges()
+    await rig.relay.end(Rig.notes, loss)
+    try await rig.client.fetchAllChanges(.zone(Rig.notes))
+    #expect(await rig.sink.losses == [Rig.notes: loss])
+    let report = try await rig.client.fetchAllChanges()
+    #expect(report.zones.isEmpty)
+  }
+
   @Test func `a zone that is withdrawn from the user is removed as unseen`() async throws {
     let rig = try Rig()
     await rig.relay.save(TestRecord("a"), in: Rig.shared)

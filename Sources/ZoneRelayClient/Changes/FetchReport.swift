@@ -16,6 +16,8 @@ public struct FetchReport: Hashable, Sendable {
   public var deferredUntil: Date?
   /// Whether the wake belonged to another user or container, so that the client did nothing.
   public var isIgnored = false
+  /// Zones of the database being read that the relay does not find. Empty when the round has ended.
+  var missing: Set<ZoneID> = []
 
   init() {}
   init(deferredUntil: Date?) { self.deferredUntil = deferredUntil }

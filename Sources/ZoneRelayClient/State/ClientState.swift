@@ -152,6 +152,9 @@ extension ClientState {
     fetching.zones.insert(zone)
   }
 
+  /// Whether the zone was read, or is being read for the first time.
+  func holds(_ zone: ZoneID) -> Bool { zones[zone] != nil || begun.contains(zone) }
+
   /// The user does not have the zone any more. A wait stays, as in `read`.
   mutating func lose(_ zone: ZoneID) {
     zones[zone] = nil
