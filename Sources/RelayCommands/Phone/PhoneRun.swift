@@ -11,14 +11,15 @@ struct PhoneRun {
 
   func run() async throws -> ExitStatus {
     let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+    var end = End.interrupted
     do {
-      try await withThrowingTaskGroup(of: Bool.self) { group in
+      end = try await withThrowingTaskGroup(of: End.self) { group in
         group.addTask { try await runPhones() }
         group.addTask { try await waitForEnd(signals) }
         group.addTask { try await showTotals() }
         // The first to end, ends all.
-        _ = try await group.next()
-        group.cancelAll()
+        defer { group.cancelAll() }
+        return try await group.next() ?? .interrupted
       }
     } catch is CancellationError {
       // The end of the run has cancelled what was left.
@@ -27,30 +28,45 @@ struct PhoneRun {
     }
     await leave()
     await talk.showTotal()
+    if isOnce, end == .timeIsOver {
+      throw Failure(
+        .failed, "not everything was fetched before the time of --for was over",
+        hint: "the lines above say what failed; if nothing did, give --for more time")
+    }
     return .done
   }
 
-  private func runPhones() async throws -> Bool {
+  /// Why a run has ended.
+  private enum End { case phonesEnded, timeIsOver, interrupted }
+
+  private func runPhones() async throws -> End {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for phone in phones {
         group.addTask { try await isOnce ? phone.fetchOnce() : phone.run() }
       }
       try await group.waitForAll()
     }
-    return true
+    return .phonesEnded
   }
 
-  private func waitForEnd(_ signals: UnixSignalsSequence) async throws -> Bool {
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { for await _ in signals { return } }
-      if let time { group.addTask { try await Task.sleep(for: .milliseconds(time.milliseconds)) } }
-      _ = try await group.next()
-      group.cancelAll()
+  private func waitForEnd(_ signals: UnixSignalsSequence) async throws -> End {
+    try await withThrowingTaskGroup(of: End.self) { group in
+      group.addTask {
+        for await _ in signals { break }
+        return .interrupted
+      }
+      if let time {
+        group.addTask {
+          try await Task.sleep(for: .milliseconds(time.milliseconds))
+          return .timeIsOver
+        }
+      }
+      defer { group.cancelAll() }
+      return try await group.next() ?? .interrupted
     }
-    return true
   }
 
-  private func showTotals() async throws -> Bool {
+  private func showTotals() async throws -> End {
     while true {
       try await Task.sleep(for: .seconds(5))
       await talk.showTotal()

@@ -149,7 +149,7 @@ struct PhoneUserOptions: ParsableArguments {
 
   func validate() throws {
     guard (userToken == nil) != (userSecret == nil) else {
-      throw ValidationError("give --user-token or --user-secret")
+      throw ValidationError("give one of --user-token and --user-secret")
     }
   }
 

@@ -39,4 +39,18 @@ import Testing
     #expect(total["why"] as? String == "\(count("failed")) failures")
     #expect(await daemon.stop().status == 0)
   }
+
+  /// Port 9 of loopback has no server. An app team's CI must not take this for a success.
+  @Test func `a phone that fetched nothing in its time has failed`() async throws {
+    let workplace = try Workplace()
+    defer { workplace.remove() }
+    try Data("a secret of thirty-two characters".utf8).write(to: workplace.file("user.secret"))
+    let ended = try await Program.run(
+      [
+        "phone", "run", "--relay", "http://127.0.0.1:9", "--container", Workplace.container,
+        "--user-secret", workplace.file("user.secret").path, "--once", "--for", "2s",
+      ], in: workplace)
+    #expect(ended.status == 1)
+    #expect(ended.errors.contains("not everything was fetched"), "\(ended.errors)")
+  }
 }
