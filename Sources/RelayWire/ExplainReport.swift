@@ -92,15 +92,20 @@ package struct ExplainReport: Codable, Hashable, Sendable {
   package struct ExplainedDevice: Codable, Hashable, Sendable {
     package var clientId: String
     package var user: String
+    package var container: String
+    package var environment: String
     package var result: Result
     package var deliveries: [Delivery]
     package var story: [TraceLine]
 
     package init(
-      clientId: String, user: String, result: Result, deliveries: [Delivery], story: [TraceLine]
+      clientId: String, user: String, container: String, environment: String, result: Result,
+      deliveries: [Delivery], story: [TraceLine]
     ) {
       self.clientId = clientId
       self.user = user
+      self.container = container
+      self.environment = environment
       self.result = result
       self.deliveries = deliveries
       self.story = story

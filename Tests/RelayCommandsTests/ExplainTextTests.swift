@@ -52,7 +52,8 @@ import Testing
           change: change,
           devices: [
             ExplainReport.ExplainedDevice(
-              clientId: "6f1c", user: "_abc", result: result, deliveries: [], story: [change])
+              clientId: "6f1c", user: "_abc", container: "c", environment: "production",
+              result: result, deliveries: [], story: [change])
           ], moreDevices: 3)
       ], moreChanges: true)
     let text = report.lines(Paint(isColourful: false)).joined(separator: "\n")
@@ -75,6 +76,20 @@ import Testing
       ])
     (line.event, line.count) = ("missed", 12)
     #expect(line.sentence.hasPrefix("12 entries are not shown: they came faster"))
+  }
+
+  @Test(arguments: [1_795_654_209_231, 1_795_654_704_477, 1_795_654_679_395])
+  func `a line has the millisecond of its entry`(time: Int64) {
+    let line = TraceLine(at: time, event: "began")
+    #expect(line.lines(Paint(isColourful: false))[0].contains(".\(time % 1_000)  "))
+  }
+
+  @Test func `a wake that names nothing does not say that it names something`() {
+    var line = TraceLine(at: 1_792_206_000_000, event: "wake")
+    (line.w, line.kind, line.reason, line.names) = (1, "alert", "news", [])
+    #expect(line.sentence.hasSuffix("apns-id -, because of news"))
+    line.names = ["_abc/Notes"]
+    #expect(line.sentence.hasSuffix("apns-id -, names _abc/Notes, because of news"))
   }
 
   /// Clients choose the names of zones, and producers those of records.

@@ -57,7 +57,8 @@ extension ExplainReport.ExplainedChange {
 
 extension ExplainReport.ExplainedDevice {
   fileprivate func lines(_ paint: Paint) -> [String] {
-    var lines = ["  device \(clientId) of \(user): \(result.text(paint))"]
+    let device = "device \(clientId) of \(user) in \(container), \(environment)"
+    var lines = ["  \(device): \(result.text(paint))"]
     if let reason = result.reason, let advice = ReasonText.advice(reason) {
       lines.append("    what to do: \(advice)")
     }

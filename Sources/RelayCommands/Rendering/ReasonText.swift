@@ -14,7 +14,8 @@ enum ReasonText {
     ),
     "zone_not_visible": (
       "the zone was neither the user's own nor shared with the user then",
-      "if the user should see the zone, let the producer report the share"
+      "if the user should see the zone, let the producer report the share; a device that is "
+        + "registered in another container or environment never sees it"
     ),
     "on_its_way": (
       "the change has not come to the user's partition yet",
@@ -30,7 +31,8 @@ enum ReasonText {
     ),
     "filter_not_met": (
       "the subscription is for such changes, but its filters or its events exclude this one",
-      "compare the record's fields in the producer's event with the subscription's filters"
+      "compare the event's type with the subscription's firesOn, and the record's fields in the "
+        + "producer's event with its filters"
     ),
     "own_change": (
       "the device made the change itself",
@@ -51,7 +53,8 @@ enum ReasonText {
     ),
     "resting": (
       "the last attempt failed, and the device rests",
-      "nothing, it is tried again then; docs/troubleshooting.md explains the provider's reason"
+      "nothing, it is tried again then; if it fails again, docs/troubleshooting.md explains the "
+        + "provider's reason"
     ),
     "quarantined": (
       "the provider calls many devices dead at once, and none is believed yet",
@@ -95,8 +98,9 @@ enum ReasonText {
       "limits.alertsPending in the configuration sets how many wait"
     ),
     "retired": (
-      "the device is retired: its provider called its push token dead, or its address lapsed",
-      "let the app register its push token at each start"
+      "the device is retired, and gets no pushes",
+      "let the app register its push token at each start; after 'displaced' nothing: another "
+        + "registration has the push token now"
     ),
   ]
 

@@ -8,8 +8,9 @@ extension TraceLine: Readable {
   /// The time in UTC, to the millisecond. The recorder gives no time to a gap.
   private var clock: String {
     guard at > 0 else { return "-" }
-    return Date(timeIntervalSince1970: Double(at) / 1_000)
-      .formatted(.iso8601.time(includingFractionalSeconds: true).dateSeparator(.dash))
+    let second = Date(timeIntervalSince1970: Double(at / 1_000))
+    return second.formatted(.iso8601.time(includingFractionalSeconds: false))
+      + String(format: ".%03d", Int(at % 1_000))
   }
 
   private var zone: String {
@@ -45,6 +46,12 @@ extension TraceLine: Readable {
     }
   }
 
+  /// What a wake names. The wake of an alert that does not run the app names nothing.
+  private var named: String {
+    guard let names, !names.isEmpty else { return "" }
+    return "names \(names.joined(separator: ", ")), "
+  }
+
   private var change: String {
     let what = record.map { "\($0.recordName) (\($0.recordType))" } ?? names?.joined() ?? ""
     let author = user.map { ", by \($0)\(clientId.map { " with device \($0)" } ?? "")" } ?? ""
@@ -74,7 +81,7 @@ extension TraceLine: Readable {
     case "waits": "\(device): waits for \(kind ?? "-")\(end)"
     case "wake":
       "\(device): wake \(w ?? 0) over \(place), \(kind ?? "-"), apns-id \(apnsID ?? "-"), "
-        + "names \((names ?? []).joined(separator: ", ")), because of \(reason ?? "-")"
+        + "\(named)because of \(reason ?? "-")"
     case "ended":
       "\(device): wake \(w ?? 0): \(kind ?? "-")\(reason.map { ", \($0)" } ?? "")"
         + (until.map { ", rests until \(HumanFormat.moment($0))" } ?? "")

@@ -7,6 +7,8 @@ extension ExplainReport.ExplainedDevice {
   init(_ found: Explanation, _ keys: any PushKeys) {
     self.init(
       clientId: found.device.client.text, user: found.device.user.name,
+      container: found.device.scope.container,
+      environment: found.device.scope.environment.name,
       result: ExplainReport.Result(found.outcome, of: found.device, keys),
       deliveries: found.deliveries.map { delivery in
         var line = ExplainReport.Delivery(
