@@ -34,7 +34,8 @@ extension ZoneRelayClient {
   }
 
   /// Removes the zones that the relay does not find. The user's own database says why such a zone
-  /// has ended. The user's copy of a zone that others share is `unseen`, whatever the reason is.
+  /// has ended. A zone that another user shares is `unseen` here: its database cannot tell a
+  /// withdrawal from an end. The next read of that database may remove the zone once more.
   private func loseMissing(
     from database: UserDatabase, _ report: inout FetchReport
   ) async throws {
@@ -81,6 +82,8 @@ extension ZoneRelayClient {
   ) async throws {
     var changed: [ZoneID] = []
     for zone in zones {
+      // What the database says now is newer than an answer that did not find the zone.
+      report.missing.remove(zone.zoneID)
       if let loss = zone.loss {
         try await lose(zone.zoneID, loss, &report)
       } else if state.waits(zone.zoneID) {

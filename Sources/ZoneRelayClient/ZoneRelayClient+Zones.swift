@@ -2,6 +2,7 @@ extension ZoneRelayClient {
   func lose(_ zone: ZoneID, _ loss: ZoneLoss, _ report: inout FetchReport) async throws {
     try await sink.remove(zone, loss)
     state.lose(zone)
+    report.missing.remove(zone)
     report.zones.insert(zone)
   }
 
@@ -95,6 +96,7 @@ extension ZoneRelayClient {
     }
     if token != held { backoff.succeeded() }
     state.read(zone, to: token)
+    report.missing.remove(zone)
     if isLast { state.didRead(zone) }
     return isLast ? .end : .more
   }

@@ -143,6 +143,20 @@ import ZoneRelayTesting
     #expect(report.zones.isEmpty)
   }
 
+  /// The database's answer is newer than the one that did not find the zone.
+  @Test func `a zone that comes back before its database is read is kept`() async throws {
+    let transport = ReturningTransport()
+    let rig = try Rig(transport: transport)
+    await transport.pass(to: rig.relay, returning: nil)
+    await rig.relay.save(TestRecord("a"), in: Rig.notes)
+    try await rig.client.fetchAllChanges()
+    await rig.relay.end(Rig.notes)
+    await transport.pass(to: rig.relay, returning: Rig.notes)
+    try await rig.client.fetchAllChanges(.zone(Rig.notes))
+    #expect(await rig.sink.zones[Rig.notes] == ["new": "1"])
+    #expect(await rig.sink.losses.isEmpty)
+  }
+
   @Test func `a zone that is withdrawn from the user is removed as unseen`() async throws {
     let rig = try Rig()
     await rig.relay.save(TestRecord("a"), in: Rig.shared)
@@ -187,5 +201,23 @@ import ZoneRelayTesting
       gap: false, startsOver: false, isLast: true)
     let known = ["held": "2", "old": "2", "bare": ""]
     #expect(page.toFetch { known[$0] }.map(\.name) == ["new", "old", "bare"])
+  }
+}
+
+/// Passes requests on. Before a database is read, a zone may begin again.
+private actor ReturningTransport: RelayTransport {
+  private var relay: InMemoryRelay?
+  private var zone: ZoneID?
+
+  func pass(to relay: InMemoryRelay, returning zone: ZoneID?) {
+    (self.relay, self.zone) = (relay, zone)
+  }
+
+  func send(_ request: RelayRequest) async throws -> RelayAnswer {
+    guard let relay else { throw CancellationError() }
+    if request.url.path.hasSuffix("changes/database"), let zone = zone.take() {
+      await relay.save(TestRecord("new"), in: zone)
+    }
+    return try await relay.send(request)
   }
 }
