@@ -96,8 +96,12 @@ extension Lane {
   /// The receipt with no more names than concern what pends; `nil` if it changes nothing that an
   /// explanation could tell.
   fileprivate func brief(_ receipt: TracedReceipt) -> TracedReceipt? {
+    switch receipt {
     // The lane ignores the number of a wake that there has not been.
-    if case .acknowledged(.wake(let wake)) = receipt, wake >= nextWake { return nil }
+    case .acknowledged(.wake(let wake)), .connected(after: let wake):
+      if wake >= nextWake { return nil }
+    case .acknowledged, .marked: break
+    }
     return holdsAnything || !hasAcknowledged ? receipt.brief(for: self) : nil
   }
 

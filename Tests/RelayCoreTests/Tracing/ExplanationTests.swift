@@ -67,6 +67,7 @@ import Testing
     rig.wake()
     rig.acknowledge(.wake(2))
     rig.acknowledge(.wake(999))
+    rig.connect(1, after: 999)
     let standing = rig.relay.standing(of: TraceRig.device, zones: [], at: rig.now)
     let found = Explanation.of(change, in: rig.entries, standing)
     #expect(found[0].outcome == .woken(1) && found[0].deliveries[0].receipt == nil)

@@ -182,9 +182,9 @@ struct TraceRig: ~Copyable {
   }
 
   /// The device polls the courier.
-  mutating func connect(_ connection: UInt64) {
+  mutating func connect(_ connection: UInt64, after: UInt32? = nil) {
     var effects: [Effect] = []
-    relay.connected(Self.device, connection, after: nil, at: now, into: &effects)
+    relay.connected(Self.device, connection, after: after, at: now, into: &effects)
     perform(effects)
   }
 
