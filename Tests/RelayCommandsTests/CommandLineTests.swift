@@ -61,6 +61,15 @@ struct Said: Sendable {
     #expect(said.status == .usage && said.talk.contains("error: \(message)\n"), "\(said.talk)")
   }
 
+  @Test(arguments: [
+    ["explain", "--zone", "/Notes", "--record", "R"], ["tail", "--zone", "_abc/"],
+    ["tail", "--environment", "Dev"], ["explain", "--device", "x", "--environment", "Production"],
+  ])
+  func `a zone or an environment that cannot be is a wrong usage`(line: [String]) async {
+    let said = await Said.by(line[0], Array(line.dropFirst()), "--control", "/nowhere/c.sock")
+    #expect(said.status == .usage, "\(said.talk)")
+  }
+
   /// Base64 ends with such a sign.
   @Test(arguments: [
     ["explain", "--zone", "_a/N", "--record=QUJDRA=="], ["explain", "--change=/r", "--change=-5="],

@@ -68,6 +68,7 @@ struct ExplainCommand: RelayCommand {
     guard change.isEmpty || zone == nil else {
       throw ValidationError("--change and --zone exclude each other")
     }
+    try TraceQuestion.check(zone: zone, environment: environment)
     guard device != nil || record != nil || !change.isEmpty else {
       throw ValidationError("name --device, --change, or --zone with --record")
     }
@@ -96,8 +97,9 @@ struct ExplainCommand: RelayCommand {
   }
 
   private func unknown(_ device: String) -> Failure {
-    Failure(
-      .failed, "no device has the id \(device)",
+    let scope = [container, environment].compactMap(\.self).joined(separator: ", ")
+    return Failure(
+      .failed, "no device has the id \(device)" + (scope.isEmpty ? "" : " in \(scope)"),
       hint: "list the known ones with: zonerelay device list")
   }
 }

@@ -52,6 +52,8 @@ struct TailCommand: RelayCommand {
 
   @OptionGroup var options: ConfigurationOptions
 
+  func validate() throws { try TraceQuestion.check(zone: zone, environment: environment) }
+
   func perform(_ console: Console) async throws -> ExitStatus {
     let control = ControlLine(socket: try options.controlSocket())
     // A closed output ends the command in good order, and not by a signal.

@@ -19,9 +19,9 @@ struct PhoneRunCommand: RelayCommand {
       relay refuses the token. For development, --user-secret makes tokens from the environment's \
       users.sharedSecret.
 
-      With --count many phones run in one process, for load in your tests: they print sums only. \
-      A user has at most 100 devices, so phones made from --user-secret belong to users of their \
-      own: NAME-1, NAME-2 and so on.
+      With --count many phones run in one process, for load in your tests: without --json they \
+      print sums only. A user has at most 100 devices, so phones made from --user-secret belong \
+      to users of their own: NAME-1, NAME-2 and so on.
 
       Examples:
         zonerelay phone run --container iCloud.com.example.notes \\
@@ -31,8 +31,9 @@ struct PhoneRunCommand: RelayCommand {
         zonerelay phone run --container iCloud.com.example.notes \\
           --user-secret users.secret --count 1000 --lossy --for 60s
 
-      Exits 0 at the end or when interrupted, 1 if the relay refuses the phone. With --json each \
-      line is an event, a documented contract: see docs/client.md.
+      Exits 0 at the end or when interrupted, 1 if the relay refuses the phone, or if with --once \
+      not everything was fetched within the time of --for. With --json each line is an event, a \
+      documented contract: see docs/client.md.
       """)
 
   @OptionGroup var relay: PhoneRelayOptions
