@@ -164,6 +164,19 @@ import Testing
     #expect(bad.settings == nil && bad.problems.map(\.key) == ["ZONERELAY_SMEARING_RAET"])
   }
 
+  /// The file's value is right, so its line would lead to the wrong place.
+  @Test func `a value of the environment that is out of range is named by its variable`() throws {
+    let world = try SettingsWorld()
+    defer { world.remove() }
+    let yaml = SettingsWorld.yaml(extra: "trace: { size: 2MiB }")
+    let problem = try #require(
+      world.read(yaml, environment: ["ZONERELAY_TRACE_SIZE": "1"]).problems.first)
+    #expect(problem.key == "trace.size" && problem.line == nil)
+    #expect(problem.cause.hasPrefix("ZONERELAY_TRACE_SIZE: "), "\(problem.cause)")
+    let file = world.read(SettingsWorld.yaml(extra: "trace: { size: 1 }")).problems.first
+    #expect(file?.line == 1)
+  }
+
   /// A misspelt section is reported. Kubernetes sets similar variables for a service called
   /// zonerelay, and those are ignored.
   @Test func `a variable of an unknown section is a problem`() throws {

@@ -54,6 +54,11 @@ final class Section {
   }
 
   func report(_ name: String, _ wrong: ValueError) {
+    // The file's line has another value.
+    if canBeOverridden, let other = diagnostics.overrides.value(of: key(name)) {
+      return diagnostics.report(
+        key(name), ValueError("\(other.name): \(wrong.cause)", remedy: wrong.remedy))
+    }
     let node = entries.first { $0.key == name }?.node
     diagnostics.report(key(name), wrong, line: node?.mark?.line ?? (place.isEmpty ? nil : line))
   }
