@@ -56,7 +56,7 @@ struct ProviderTokens: Sendable {
       keyID == ids.key ?? keyID,
       let team = jwt.text("iss"), Self.isTenCharacters(team), team == ids.team ?? team,
       let issuedAt = jwt.number("iat"),
-      // A signature that is not 64 bytes long counts as wrong.
+      // The error says only that the signature is not 64 bytes long. It then counts as wrong.
       let signature = try? P256.Signing.ECDSASignature(rawRepresentation: jwt.signature),
       key.isValidSignature(signature, for: jwt.signed)
     else { return nil }

@@ -24,6 +24,19 @@ package struct TraceSearch: Sendable {
 
       package init(name: String, owner: UserID?) { (self.name, self.owner) = (name, owner) }
 
+      /// A zone as `OWNER/NAME`, or as `NAME` of any owner. The slash is looked for among the
+      /// text's scalars, because a name may begin with a mark that joins the slash to one
+      /// character.
+      ///
+      /// - Returns: nil if the name or a named owner is empty.
+      package init?(text: String) {
+        let parts = text.unicodeScalars.split(
+          separator: "/", maxSplits: 1, omittingEmptySubsequences: false
+        ).map { String($0) }
+        guard let name = parts.last, parts.allSatisfy({ !$0.isEmpty }) else { return nil }
+        self.init(name: name, owner: parts.count > 1 ? UserID(parts[0]) : nil)
+      }
+
       func means(_ zone: ZoneID) -> Bool {
         ByteOrdered.areSame(name, zone.name) && owner.map { $0 == zone.owner } ?? true
       }

@@ -62,19 +62,11 @@ extension ControlResponder {
     return (container, environment)
   }
 
-  /// A zone as `OWNER/NAME`, or as `NAME` of any owner. The slash is looked for among the text's
-  /// scalars, because a name may begin with a mark that joins the slash to one character.
   private static func zone(_ text: String) throws(WireError) -> TraceSearch.Question.Zone {
-    let scalars = text.unicodeScalars
-    guard let slash = scalars.firstIndex(of: "/") else {
-      return TraceSearch.Question.Zone(name: text, owner: nil)
-    }
-    let owner = String(scalars[..<slash])
-    let name = String(scalars[scalars.index(after: slash)...])
-    guard !owner.isEmpty, !name.isEmpty else {
+    guard let zone = TraceSearch.Question.Zone(text: text) else {
       throw WireError(.badRequest, "zone must be OWNER/NAME")
     }
-    return TraceSearch.Question.Zone(name: name, owner: UserID(owner))
+    return zone
   }
 
   static func tail(_ request: Request) throws(WireError) -> TailFilter {
