@@ -137,8 +137,7 @@ final class Section {
         diagnostics.note(key(name), kind.show(value), .override(other.name))
         return value
       } catch {
-        diagnostics.report(
-          key(name), ValueError("\(other.name): \(error.cause)", remedy: error.remedy))
+        report(name, error)
         return nil
       }
     }
