@@ -54,6 +54,17 @@ import Testing
     #expect(scene(WalkScene.choose(apps, given))?.scope.container == "one")
   }
 
+  @Test func `a given key is tried before a bearer`() throws {
+    let producers = [withBearer, try signing(records)]
+    let apps = [try app("one", users: .sharedSecret(secret), producers: producers)]
+    #expect(scene(WalkScene.choose(apps, .none))?.producerName == "records-1")
+    var given = GivenKeys.none
+    given.producerKey = records
+    #expect(scene(WalkScene.choose(apps, given))?.producerName == "records-2")
+    given.producerKey = P256.Signing.PrivateKey()
+    #expect(scene(WalkScene.choose(apps, given))?.producerName == "records-1")
+  }
+
   @Test func `what is missing is named with the flag that gives it`() throws {
     let apps = [try app("one", producers: [withBearer])]
     var finding = try #require(skipped(WalkScene.choose(apps, .none)))
@@ -68,6 +79,7 @@ import Testing
     given.producerKey = P256.Signing.PrivateKey()
     finding = try #require(skipped(WalkScene.choose(foreign, given)))
     #expect(finding.remedy?.contains("--producer-key FILE") == true)
+    #expect(finding.message.contains("none has the key"))
     let none = [try app("two", users: .sharedSecret(secret), producers: [])]
     finding = try #require(skipped(WalkScene.choose(none, .none)))
     #expect(finding.message.contains("no producer"))

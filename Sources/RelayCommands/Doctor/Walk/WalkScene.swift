@@ -41,7 +41,7 @@ struct WalkScene: Sendable {
             scope: app.scope, user: user, producer: producer, apiToken: app.apiTokens.first?.text,
             producerName: name))
       case (nil, _): missing.append(noUser(app))
-      case (_, nil): missing.append(noProducer(app))
+      case (_, nil): missing.append(noProducer(app, given))
       }
     }
     return .none(missing.first ?? .skipped(.change, "a change", "no environment is configured"))
@@ -60,15 +60,17 @@ struct WalkScene: Sendable {
   private static func producerProof(
     _ app: Settings.App, _ given: GivenKeys
   ) -> (ProducerProof, name: String)? {
+    var bearer: (ProducerProof, name: String)?
     for producer in app.producers {
       switch producer.proof {
-      case .bearer(let key): return (.bearer(key), producer.name)
+      case .bearer(let key): bearer = bearer ?? (.bearer(key), producer.name)
       case .signature(let keyID, let known):
         guard let key = given.producerKey, known.belongs(to: key) else { continue }
+        // The operator asks to try this key.
         return (.signature(keyID: keyID, key), producer.name)
       }
     }
-    return nil
+    return bearer
   }
 
   private static func noUser(_ app: Settings.App) -> Finding {
@@ -79,14 +81,21 @@ struct WalkScene: Sendable {
         + "container \(app.scope.container)")
   }
 
-  private static func noProducer(_ app: Settings.App) -> Finding {
-    let why =
-      app.producers.isEmpty
-      ? "no producer may report changes there" : "its producers sign their requests"
-    let remedy =
-      app.producers.isEmpty
-      ? "list a producer in the configuration"
-      : "give the private key of one with --producer-key FILE"
+  private static func noProducer(_ app: Settings.App, _ given: GivenKeys) -> Finding {
+    let (why, remedy) =
+      if app.producers.isEmpty {
+        ("no producer may report changes there", "list a producer in the configuration")
+      } else if given.producerKey != nil {
+        (
+          "its producers sign their requests, and none has the key of --producer-key",
+          "name with --producer-key FILE the private key of a publicKey in its producers"
+        )
+      } else {
+        (
+          "its producers sign their requests",
+          "give the private key of one with --producer-key FILE"
+        )
+      }
     return .skipped(.change, "a change in \(app.scope.text)", why, remedy: remedy)
   }
 }
