@@ -13,83 +13,12 @@ struct Bench: AsyncParsableCommand {
       fails for being slow; it fails, with exit code 1, when something is lost.
       """,
     subcommands: [
-      PushCommand.self, IngestCommand.self, PathCommand.self, CatchUpCommand.self,
-      DevicesCommand.self, BurstCommand.self, MatchCommand.self, FanOutCommand.self,
-      CourierCommand.self, RecorderCommand.self, AbuseCommand.self, AllCommand.self,
+      MeasureCommand<PushBench>.self, MeasureCommand<IngestBench>.self,
+      MeasureCommand<PathBench>.self, MeasureCommand<CatchUpBench>.self,
+      MeasureCommand<DevicesBench>.self, MeasureCommand<BurstBench>.self,
+      MeasureCommand<MatchBench>.self, FanOutCommand.self,
+      CourierCommand.self, MeasureCommand<RecorderBench>.self, AbuseCommand.self, AllCommand.self,
     ])
-}
-
-struct PushCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "push", abstract: "S1, S2, S3: pushes through the engine, beside h2load.")
-  @OptionGroup var options: BenchOptions
-
-  func run() async throws {
-    try await BenchRun.run(options) { try await PushBench($0).run() }
-  }
-}
-
-struct IngestCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "ingest",
-    abstract: "S4, S5: changes into the daemon, beside redis and NATS JetStream.")
-  @OptionGroup var options: BenchOptions
-
-  func run() async throws {
-    try await BenchRun.run(options) { try await IngestBench($0).run() }
-  }
-}
-
-struct PathCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "path", abstract: "S6, S10: from an event to the push that it leads to.")
-  @OptionGroup var options: BenchOptions
-
-  func run() async throws {
-    try await BenchRun.run(options) { try await PathBench($0).run() }
-  }
-}
-
-struct CatchUpCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "catchup", abstract: "S7: a page of changes, beside SQLite alone; an empty poll.")
-  @OptionGroup var options: BenchOptions
-
-  func run() async throws {
-    try await BenchRun.run(options) { try await CatchUpBench($0).run() }
-  }
-}
-
-struct DevicesCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "devices", abstract: "S8: memory of a device with three subscriptions.")
-  @OptionGroup var options: BenchOptions
-
-  func run() async throws {
-    try await BenchRun.run(options) { try await DevicesBench($0).run() }
-  }
-}
-
-struct BurstCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "burst",
-    abstract: "S9: a burst of changes for one user; ingest latency while 200 readers poll.")
-  @OptionGroup var options: BenchOptions
-
-  func run() async throws {
-    try await BenchRun.run(options) { try await BurstBench($0).run() }
-  }
-}
-
-struct MatchCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "match",
-    abstract: "S11: a change among a million query subscriptions, beside one among a thousand.")
-  @OptionGroup var options: BenchOptions
-
-  func run() async throws {
-    try await BenchRun.run(options) { try await MatchBench($0).run() }
-  }
 }
 
 struct FanOutCommand: AsyncParsableCommand {
@@ -111,17 +40,6 @@ struct FanOutCommand: AsyncParsableCommand {
     try await BenchRun.run(options) {
       try await FanOutBench($0, subscribers: options.amount(subscribers)).run()
     }
-  }
-}
-
-struct RecorderCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "recorder",
-    abstract: "What the flight recorder costs a push: a daemon with it beside one without.")
-  @OptionGroup var options: BenchOptions
-
-  func run() async throws {
-    try await BenchRun.run(options) { try await RecorderBench($0).run() }
   }
 }
 

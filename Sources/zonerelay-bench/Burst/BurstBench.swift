@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import NIOCore
 import RelayWire
@@ -6,7 +7,11 @@ import RelayWire
 /// records in 5 zones within 1.5 s. The bench also measures how long the daemon takes to accept a
 /// single event: when it is idle, while 200 readers poll, and during another burst beside the
 /// readers.
-struct BurstBench {
+struct BurstBench: Measurement {
+  static let configuration = CommandConfiguration(
+    commandName: "burst",
+    abstract: "S9: a burst of changes for one user; ingest latency while 200 readers poll.")
+
   private let bench: Workbench
   private let shape: BurstShape
 

@@ -1,10 +1,14 @@
+import ArgumentParser
 import Foundation
 import NIOCore
 
 /// Measures goal S7 (docs/performance.md): what a client's catch-up costs the daemon. The bench
 /// measures a warm page of 200 changes of a zone, beside a read of the same rows by SQLite alone,
 /// and a poll that finds no change.
-struct CatchUpBench {
+struct CatchUpBench: Measurement {
+  static let configuration = CommandConfiguration(
+    commandName: "catchup", abstract: "S7: a page of changes, beside SQLite alone; an empty poll.")
+
   private let bench: Workbench
   private let walks: Int
   private let polls: Int

@@ -1,8 +1,12 @@
+import ArgumentParser
 import Foundation
 
 /// Measures goal S8 (docs/performance.md): the daemon's resident memory for each device after a
 /// restart. Each user has one device and three subscriptions.
-struct DevicesBench {
+struct DevicesBench: Measurement {
+  static let configuration = CommandConfiguration(
+    commandName: "devices", abstract: "S8: memory of a device with three subscriptions.")
+
   private let bench: Workbench
   private let users: Int
 

@@ -1,8 +1,13 @@
+import ArgumentParser
 import Foundation
 
 /// Measures goals S4 and S5 (docs/performance.md): how many changes a second become durable and are
 /// answered, over 50 keep-alive connections, with one event or a hundred in each request.
-struct IngestBench {
+struct IngestBench: Measurement {
+  static let configuration = CommandConfiguration(
+    commandName: "ingest",
+    abstract: "S4, S5: changes into the daemon, beside redis and NATS JetStream.")
+
   private let bench: Workbench
   static let connections = 50
 

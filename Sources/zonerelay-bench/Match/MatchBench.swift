@@ -1,10 +1,15 @@
+import ArgumentParser
 import Foundation
 import RelayCore
 
 /// Measures goal S11 (docs/performance.md), the core's part: the cost of a change among a million
 /// query subscriptions, relative to its cost among a thousand; and the cost of each subscriber of a
 /// wide change.
-struct MatchBench {
+struct MatchBench: Measurement {
+  static let configuration = CommandConfiguration(
+    commandName: "match",
+    abstract: "S11: a change among a million query subscriptions, beside one among a thousand.")
+
   private let bench: Workbench
   /// The larger number of subscriptions: 1,000,000, or a tenth with `--quick`.
   private let many: Int

@@ -1,9 +1,13 @@
+import ArgumentParser
 import Foundation
 
 /// Measures goals S6 and S10 (docs/performance.md): the whole path from an event to its push. Each
 /// user has one phone. S6 is the daemon's CPU time for this path: parse, match, log durably, fold,
 /// push. S10 is the time that an idle daemon takes from its answer to the push.
-struct PathBench {
+struct PathBench: Measurement {
+  static let configuration = CommandConfiguration(
+    commandName: "path", abstract: "S6, S10: from an event to the push that it leads to.")
+
   private let bench: Workbench
   /// The number of users for each way of posting.
   private let users: Int

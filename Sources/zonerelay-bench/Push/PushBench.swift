@@ -1,9 +1,13 @@
+import ArgumentParser
 import Foundation
 
 /// Measures goals S1, S2 and S3 (docs/performance.md): pushes that zonerelay's sender makes and
 /// sends, beside h2load, against the same nghttpd. The run fails unless every push gets a verdict
 /// and every verdict is `delivered`.
-struct PushBench {
+struct PushBench: Measurement {
+  static let configuration = CommandConfiguration(
+    commandName: "push", abstract: "S1, S2, S3: pushes through the engine, beside h2load.")
+
   private let bench: Workbench
   private let count: Int
   /// The published CPU time of Go apns2, gorush's engine, in µs a push, on a machine of this kind.

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import Logging
 import RelaySystem
@@ -5,7 +6,11 @@ import RelayTrace
 
 /// Measures what the flight recorder costs (docs/performance.md): the CPU time of an event to its
 /// push with the recorder and without it, first in the core alone, then in daemons side by side.
-struct RecorderBench {
+struct RecorderBench: Measurement {
+  static let configuration = CommandConfiguration(
+    commandName: "recorder",
+    abstract: "What the flight recorder costs a push: a daemon with it beside one without.")
+
   private let bench: Workbench
   /// The number of events in a slice of a daemon's work.
   private let events: Int
