@@ -45,7 +45,7 @@ package struct StandinSettings: Sendable {
   }
 
   /// Throws an error if a count, the environment or the port is not allowed.
-  func validate() throws(StandinError) {
+  package func validate() throws(StandinError) {
     let counts = [
       ("goaway-every", goawayEvery), ("reset-every", resetEvery), ("max-streams", maxStreams),
     ]

@@ -90,6 +90,19 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
+  @Test func `a status that goes on ends when its output is full`() async throws {
+    let workplace = try Workplace()
+    defer { workplace.remove() }
+    let (daemon, _) = try await Self.relay(in: workplace)
+    let status = "exec \(Program.binary.path) status --watch --json"
+    let line = "\(status) --control \(workplace.controlSocket) > /dev/full"
+    let watch = try Program(
+      ["-c", line], in: workplace, name: "watch", program: URL(fileURLWithPath: "/bin/sh"))
+    let ended = await watch.wait(seconds: 30)
+    #expect(ended.status == 1 && ended.errors.contains("the output cannot be written: No space"))
+    #expect(await daemon.stop().status == 0)
+  }
+
   @Test func `a tail of a killed daemon says that it was cut off`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }

@@ -11,15 +11,20 @@ struct Said: Sendable {
   var talk: String
 
   /// Runs the command line in this process.
-  static func by(_ command: String, _ arguments: [String], _ more: String...) async -> Said {
-    await by([command] + arguments + more)
+  ///
+  /// - Parameter fault: why the output cannot be written.
+  static func by(
+    _ command: String, _ arguments: [String], _ more: String..., fault: String? = nil
+  ) async -> Said {
+    await by([command] + arguments + more, fault: fault)
   }
 
   static func by(_ arguments: String...) async -> Said { await by(arguments) }
 
-  private static func by(_ arguments: [String]) async -> Said {
+  private static func by(_ arguments: [String], fault: String? = nil) async -> Said {
     let (answer, talk) = (Output(), Output())
-    let console = Console(answer: { answer.add($0) }, talk: { talk.add($0) })
+    var console = Console(answer: { answer.add($0) }, talk: { talk.add($0) })
+    console.fault = { fault }
     let status = await CommandLineTool.run(arguments, console: console)
     return Said(status: status, answer: answer.text, talk: talk.text)
   }
@@ -64,10 +69,29 @@ struct Said: Sendable {
   @Test(arguments: [
     ["explain", "--zone", "/Notes", "--record", "R"], ["tail", "--zone", "_abc/"],
     ["tail", "--environment", "Dev"], ["explain", "--device", "x", "--environment", "Production"],
+    ["tail", "--device", "phone"], ["tail", "--route", "com.example.notes"],
+    ["feedback", "--environment", "dev"], ["expire-tokens", "--environment", "dev"],
   ])
-  func `a zone or an environment that cannot be is a wrong usage`(line: [String]) async {
+  func `a zone, an environment, a device or a route that cannot be is a wrong usage`(
+    line: [String]
+  ) async {
     let said = await Said.by(line[0], Array(line.dropFirst()), "--control", "/nowhere/c.sock")
     #expect(said.status == .usage, "\(said.talk)")
+  }
+
+  @Test(arguments: [
+    ["--environment", "dev"], ["--goaway-every", "0"], ["--key-id", "X"], ["--team", "T"],
+  ])
+  func `a stand-in's setting that cannot be is a wrong usage`(option: [String]) async {
+    let said = await Said.by("apns-standin", ["--directory", "/nowhere"] + option)
+    #expect(said.status == .usage && said.talk.contains("\(option[0]) is \(option[1])"))
+  }
+
+  @Test(arguments: [["--help"], ["version"], ["check", "--config", "/nowhere"]])
+  func `a command whose answer cannot be written has failed`(line: [String]) async {
+    let said = await Said.by(line[0], Array(line.dropFirst()), fault: "No space left on device")
+    #expect(said.status == (line[0] == "check" ? .badConfiguration : .failed))
+    #expect(said.talk.contains("the output cannot be written: No space left on device"))
   }
 
   /// Base64 ends with such a sign.

@@ -30,11 +30,7 @@ struct ExpireTokensCommand: RelayCommand {
 
   @OptionGroup var options: ConfigurationOptions
 
-  func validate() throws {
-    if let environment, !["development", "production"].contains(environment) {
-      throw ValidationError("--environment is development or production, not \(environment)")
-    }
-  }
+  func validate() throws { try EnvironmentName.check(environment) }
 
   func perform(_ console: Console) async throws -> ExitStatus {
     let control = ControlLine(socket: try options.controlSocket())

@@ -51,6 +51,7 @@ struct FeedbackCommand: RelayCommand {
     guard (1...1_000).contains(limit) else {
       throw ValidationError("--limit must be 1 to 1000")
     }
+    try EnvironmentName.check(environment)
   }
 
   func perform(_ console: Console) async throws -> ExitStatus {
@@ -61,7 +62,7 @@ struct FeedbackCommand: RelayCommand {
       let report = try await page(control, after: place)
       try show(report, isFirst: isFirst, console)
       place = report.next
-      guard follow else {
+      guard follow, console.isOpen() else {
         if report.moreComing { hint(place, console) }
         return .done
       }

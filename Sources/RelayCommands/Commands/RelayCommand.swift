@@ -20,10 +20,19 @@ package enum CommandLineTool {
   }
 
   /// Runs one command and returns its exit status. The call never throws, because it prints every
-  /// error.
+  /// error. A command whose answer could not be written has failed.
   ///
   /// - Parameter arguments: without the program's own name.
   package static func run(_ arguments: [String], console: Console) async -> ExitStatus {
+    let status = await perform(arguments, console)
+    guard let fault = console.fault() else { return status }
+    console.report(
+      Failure(
+        .failed, "the output cannot be written: \(fault)", hint: "make room, or write elsewhere"))
+    return status == .done ? .failed : status
+  }
+
+  private static func perform(_ arguments: [String], _ console: Console) async -> ExitStatus {
     let arguments = RootCommand.withConfigurationBehind(arguments)
     do {
       if let empty = RootCommand.emptyArgument(in: arguments) { throw empty }

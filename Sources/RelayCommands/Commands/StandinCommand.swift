@@ -80,18 +80,30 @@ struct StandinCommand: RelayCommand {
   @Option(help: ArgumentHelp("The only team that AuthKey.p8 belongs to.", valueName: "id"))
   var team: String?
 
-  func validate() throws { try StandinAddress.check(listen) }
+  func validate() throws {
+    try StandinAddress.check(listen)
+    let settings = settings(at: try StandinAddress.read(listen))
+    do throws(StandinError) {
+      try settings.validate()
+    } catch {
+      throw ValidationError("--\(error.message): \(error.remedy)")
+    }
+  }
 
   func perform(_ console: Console) async throws -> ExitStatus {
     let address = try StandinAddress.read(listen)
+    let standin = try await APNsStandin(settings(at: address))
+    return try await StandinAddress.serve(address, port: standin.port, console) {
+      try await standin.run()
+    }
+  }
+
+  private func settings(at address: ListenAddress) -> StandinSettings {
     var settings = StandinSettings(
       host: address.host, port: address.port, directory: directory, goawayEvery: goawayEvery,
       resetEvery: resetEvery, maxStreams: maxStreams, control: control,
       environment: environment, clientTopics: clientTopic)
     (settings.keyID, settings.teamID) = (keyID, team)
-    let standin = try await APNsStandin(settings)
-    return try await StandinAddress.serve(address, port: standin.port, console) {
-      try await standin.run()
-    }
+    return settings
   }
 }

@@ -52,7 +52,10 @@ struct TailCommand: RelayCommand {
 
   @OptionGroup var options: ConfigurationOptions
 
-  func validate() throws { try TraceQuestion.check(zone: zone, environment: environment) }
+  func validate() throws {
+    try TraceQuestion.check(zone: zone, environment: environment)
+    try TraceQuestion.check(device: device, route: route)
+  }
 
   func perform(_ console: Console) async throws -> ExitStatus {
     let control = ControlLine(socket: try options.controlSocket())
@@ -77,10 +80,6 @@ struct TailCommand: RelayCommand {
       // The first to end, ends both.
       defer { group.cancelAll() }
       return try await group.next() ?? true
-    }
-    if let fault = console.fault() {
-      throw Failure(
-        .failed, "the output cannot be written: \(fault)", hint: "make room, or write elsewhere")
     }
     if !isInterrupted, console.isOpen() { console.talk(line: "zonerelay: the daemon has stopped") }
     return .done
