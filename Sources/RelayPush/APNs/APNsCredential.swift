@@ -32,6 +32,14 @@ extension APNsSettings {
       self.teamID = teamID
     }
 
+    /// The name of the file that keeps this key's tokens. Part of the public key is in it, so that a
+    /// wrong key with the right id does not replace the tokens of the right one.
+    var fileName: String {
+      // JWTKit always knows the public key of a private one.
+      let point = Base64URL.bytes(privateKey.parameters?.x[...] ?? "") ?? []
+      return "\(teamID)-\(keyID)-\(Hex.text(point.prefix(8))).token"
+    }
+
     private static func isTenPlain(_ text: String) -> Bool {
       text.utf8.count == 10 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
     }
@@ -72,7 +80,7 @@ package final class APNsCredential: Sendable {
   ) async throws(PushProblem) {
     keyID = key.keyID
     teamID = key.teamID
-    keptPath = directory.map { "\($0)/\(key.teamID)-\(key.keyID).token" }
+    keptPath = directory.map { "\($0)/\(key.fileName)" }
     self.onKeepFailure = onKeepFailure
     let keys = JWTKeyCollection()
     await keys.add(ecdsa: key.privateKey)

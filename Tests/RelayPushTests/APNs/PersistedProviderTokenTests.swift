@@ -14,6 +14,10 @@ import Testing
     try APNsSettings.Key(pem: pem, keyID: "ABCDE12345", teamID: "TEAM123456")
   }
 
+  private func file(of pem: String, in directory: String) throws -> String {
+    "\(directory)/\(try key(pem).fileName)"
+  }
+
   private func withDirectory(_ body: (String) async throws -> Void) async throws {
     let directory = FileManager.default.temporaryDirectory
       .appendingPathComponent(UUID().uuidString)
@@ -33,7 +37,7 @@ import Testing
       let second = try await APNsCredential(try key(pem), keptIn: directory)
       #expect(try second.bearer(at: now + .minutes(5)).text == token.text)
       #expect(try second.bearer(at: now + .minutes(51)).text != token.text)
-      let path = "\(directory)/TEAM123456-ABCDE12345.token"
+      let path = try file(of: pem, in: directory)
       let attributes = try FileManager.default.attributesOfItem(atPath: path)
       #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
@@ -67,7 +71,7 @@ import Testing
       let pem = P256.Signing.PrivateKey().pemRepresentation
       _ = try await APNsCredential(try key(pem), keptIn: directory).bearer(at: now)
       let attributes = try FileManager.default.attributesOfItem(
-        atPath: "\(directory)/TEAM123456-ABCDE12345.token")
+        atPath: try file(of: pem, in: directory))
       #expect(attributes[.ownerAccountID] as? Int == 4_711)
       #expect(attributes[.groupOwnerAccountID] as? Int == 4_712)
     }
@@ -111,20 +115,38 @@ import Testing
     }
   }
 
+  /// A wrong key file beside the right ids must cost the right key nothing: after it is put right,
+  /// Apple would refuse another token for 20 minutes.
+  @Test func `a wrong key with the right ids does not replace the token of the right key`()
+    async throws
+  {
+    let pem = P256.Signing.PrivateKey().pemRepresentation
+    try await withDirectory { directory in
+      let token = try await APNsCredential(try key(pem), keptIn: directory).bearer(at: now)
+      let wrong = try await APNsCredential(
+        try key(P256.Signing.PrivateKey().pemRepresentation), keptIn: directory)
+      #expect(try wrong.bearer(at: now + .minutes(1)).text != token.text)
+      let right = try await APNsCredential(try key(pem), keptIn: directory)
+      #expect(try right.bearer(at: now + .minutes(2)).text == token.text)
+    }
+  }
+
   /// A token signed with another key, or a file without a token, is not used.
   @Test(arguments: ["garbage", "1\nx.y.z\n", ""])
   func `the credential ignores a token of another key and a damaged file`(_ contents: String)
     async throws
   {
     try await withDirectory { directory in
-      let other = try await APNsCredential(
-        try key(P256.Signing.PrivateKey().pemRepresentation), keptIn: directory)
+      let otherPEM = P256.Signing.PrivateKey().pemRepresentation
+      let other = try await APNsCredential(try key(otherPEM), keptIn: directory)
       let foreign = try other.bearer(at: now)
       let pem = P256.Signing.PrivateKey().pemRepresentation
+      try FileManager.default.moveItem(
+        atPath: file(of: otherPEM, in: directory), toPath: file(of: pem, in: directory))
       let own = try await APNsCredential(try key(pem), keptIn: directory)
       #expect(try own.bearer(at: now).text != foreign.text)
       try contents.write(
-        toFile: "\(directory)/TEAM123456-ABCDE12345.token", atomically: true, encoding: .utf8)
+        toFile: file(of: pem, in: directory), atomically: true, encoding: .utf8)
       let again = try await APNsCredential(try key(pem), keptIn: directory)
       #expect(try again.bearer(at: now).text.hasPrefix("bearer ey"))
     }
@@ -138,7 +160,7 @@ import Testing
       let first = try await APNsCredential(try key(pem), keptIn: directory)
       let token = try first.bearer(at: now).text
       try "\(time)\n\(token.dropFirst("bearer ".count))\n".write(
-        toFile: "\(directory)/TEAM123456-ABCDE12345.token", atomically: true, encoding: .utf8)
+        toFile: file(of: pem, in: directory), atomically: true, encoding: .utf8)
       let again = try await APNsCredential(try key(pem), keptIn: directory)
       #expect(try again.bearer(at: now + .minutes(1)).text != token)
     }
