@@ -15,6 +15,11 @@ extension SQLiteStore {
       throw StoreError(.unreadable, "store.directory \(directory) is not a directory")
     }
     guard access(directory, R_OK | W_OK | X_OK) == 0 else {
+      if errno == EROFS {
+        throw StoreError(
+          .unwritable,
+          "the file system of store.directory \(directory) is read-only; mount it for writing")
+      }
       throw StoreError(
         .unreadable,
         "store.directory \(directory) cannot be written: \(StoreLock.reason); "

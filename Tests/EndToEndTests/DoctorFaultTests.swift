@@ -162,6 +162,24 @@ import Testing
     try Self.expect(code, workplace.file("store").path, in: run)
   }
 
+  /// The same trial with the commands that an operator runs first.
+  @Test(
+    .enabled(if: SmallTree.canMount, "only root may mount, and a container may forbid it"),
+    arguments: ["check", "serve"])
+  func `check and serve refuse a store that is mounted read-only`(command: String) async throws {
+    let (workplace, _) = try await Workplace.forDoctor()
+    defer { workplace.remove() }
+    let through = SmallTree.command(
+      at: workplace.file("store").path, #"mount -o remount,ro "$place";"#)
+    let program = try Program(
+      Array(through.dropFirst()) + [
+        Program.binary.path, command, "--config", workplace.configPath,
+      ], in: workplace, name: command, program: URL(fileURLWithPath: through[0]))
+    let ended = await program.wait()
+    #expect(ended.status == (command == "check" ? 78 : 1), "\(ended.errors)")
+    #expect(ended.errors.contains("read-only") && ended.errors.contains("mount it for writing"))
+  }
+
   @Test func `a taken port is found with the program that has it`() async throws {
     let (workplace, _) = try await Workplace.forDoctor()
     defer { workplace.remove() }

@@ -71,7 +71,18 @@ extension SettingsReading {
 
   private var storeProblems: [Problem] {
     storeFileProblems
-      + [storeDirectory.flatMap { Self.keyProblem(in: $0) }].compactMap(\.self)
+      + [
+        storeDirectory.flatMap { Self.readOnlyProblem(of: $0) },
+        storeDirectory.flatMap { Self.keyProblem(in: $0) },
+      ].compactMap(\.self)
+  }
+
+  /// The problem of a store on a file system that is mounted for reading only.
+  private static func readOnlyProblem(of storeDirectory: String) -> Problem? {
+    guard access(storeDirectory, W_OK) != 0, errno == EROFS else { return nil }
+    return Problem(
+      key: "store.directory", cause: "the file system of \(storeDirectory) is read-only",
+      remedy: "mount it for writing, or name another directory")
   }
 
   /// Why the daemon would refuse the files in the store's directory, its key aside.

@@ -182,6 +182,8 @@ import Testing
     #expect(codes(store.findings) == ["skipped"])
     store.unusableKey = KeyFailure(path: "/s/keys/1.key", found: "3 characters", remedy: "put one")
     #expect(codes(store.findings) == ["token_key_unusable"])
+    // Any other key would be another store's.
+    #expect(store.findings[0].remedy == FindingCode.tokenKeyUnusable.remedy)
     store.foreignKey = StoreError(.mixed, "another store's")
     store.refusals = [Problem(key: "store.directory", cause: "store_mixed", remedy: "restore")]
     #expect(codes(store.findings) == ["store_refused", "token_key_foreign"])

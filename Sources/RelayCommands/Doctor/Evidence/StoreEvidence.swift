@@ -28,9 +28,7 @@ struct StoreEvidence: Sendable {
       found.append(.found(.tokenKeyForeign, key, cause: foreignKey.message))
     } else if let unusableKey {
       found.append(
-        .found(
-          .tokenKeyUnusable, unusableKey.path, cause: unusableKey.found, remedy: unusableKey.remedy)
-      )
+        .found(.tokenKeyUnusable, unusableKey.path, cause: unusableKey.found))
     } else if !hasKey, description?.hasServed == true {
       found.append(.found(.tokenKeyMissing, key, cause: "the store has served, and is not new"))
     }
