@@ -108,6 +108,8 @@ package struct Pruning: Hashable, Sendable {
   private var voices: Deque<Voice> = []
   /// How many answers were evaluated since the last stop.
   private var answers = 0
+  /// How many reports have led to a quarantine since the last stop.
+  private var resting = 0
   private var held: Deque<Held> = []
   private var quarantine: Span
   /// Whether the provider has accepted a push on this route, now or before the start. This is also
@@ -165,7 +167,7 @@ package struct Pruning: Hashable, Sendable {
       note(subject, isDead: false)
       return verdict
     case .gone(let since, let reason):
-      if case .stopped(let stop) = state { return Self.quarantined(stop.until, reason, at: now) }
+      if case .stopped(let stop) = state { return rest(until: stop.until, reason, at: now) }
       held.append(
         Held(
           attempt: attempt, client: subject.client, since: since, reason: reason, heard: now))
@@ -182,7 +184,7 @@ package struct Pruning: Hashable, Sendable {
     while let first = held.first {
       let verdict: Verdict
       if case .stopped(let stop) = state {
-        verdict = Self.quarantined(stop.until, first.reason, at: now)
+        verdict = rest(until: stop.until, first.reason, at: now)
       } else if first.heard + hold <= now {
         let isDoubted = !isTried && first.since == nil && untried.count > 1
         verdict =
@@ -203,6 +205,13 @@ package struct Pruning: Hashable, Sendable {
 
   private var hold: Span {
     if case .probing = state { max(rule.hold, rule.holdInDoubt) } else { rule.hold }
+  }
+
+  private mutating func rest(
+    until: Instant, _ reason: Verdict.Reason, at now: Instant
+  ) -> Verdict {
+    resting += 1
+    return Self.quarantined(until, reason, at: now)
   }
 
   private static func quarantined(
@@ -227,11 +236,14 @@ package struct Pruning: Hashable, Sendable {
 
   /// Records an answer. While pruning is stopped, answers are only about devices outside the
   /// quarantine, so they show nothing about the devices in quarantine.
+  ///
+  /// After a quarantine, as many answers as devices were in it decide, and not more than twice
+  /// `least`: a small app has no further devices.
   private mutating func note(_ subject: Subject, isDead: Bool) {
     if case .stopped = state { return }
     speak(Voice(user: subject.user, isDead: isDead, hasTaken: subject.hasTaken))
     answers += 1
-    guard case .probing = state, answers >= 2 * rule.least, !isMass else { return }
+    guard case .probing = state, answers >= min(resting, 2 * rule.least), !isMass else { return }
     state = .watching
     quarantine = rule.quarantine
   }
@@ -264,6 +276,6 @@ package struct Pruning: Hashable, Sendable {
     state = .stopped(
       Stop(dead: dead, users: voices.count, reason: reason.text, until: now + quarantine))
     quarantine = min(quarantine * 2, rule.quarantineMax)
-    (voices, answers) = ([], 0)
+    (voices, answers, resting) = ([], 0, 0)
   }
 }

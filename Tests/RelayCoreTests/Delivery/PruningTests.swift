@@ -117,6 +117,17 @@ import Testing
     #expect(pruning.stop == nil)
   }
 
+  /// A small app has no further devices whose answers could end it.
+  @Test func `a quarantine of twelve devices ends with twelve healthy answers`() {
+    var pruning = Pruning()
+    _ = hear(&pruning, 12, dead: 100, at: .s(0))
+    _ = pruning.judged(at: .s(0))
+    _ = hear(&pruning, 11, dead: 0, at: .s(301))
+    #expect(pruning.stop != nil)
+    _ = hear(&pruning, 1, dead: 0, at: .s(301))
+    #expect(pruning.stop == nil)
+  }
+
   /// A corrected endpoint gets pushes at once, and a new quarantine has its first length again.
   @Test func `a new provider can end the quarantine early and resets its length`() {
     var pruning = Pruning()
