@@ -98,7 +98,7 @@ enum ReasonText {
       "limits.alertsPending in the configuration sets how many wait"
     ),
     "retired": (
-      "the device is retired, and gets no pushes",
+      "the device was retired then, and got no push",
       "let the app register its push token at each start; after 'displaced' nothing: another "
         + "registration has the push token now"
     ),

@@ -61,9 +61,16 @@ struct ChangeStory {
       guard user.user == standing.device.user, user.scope == standing.device.scope else { return }
       userEvents.append((event, entry.at))
     case .route(let route, _):
-      if route.scope == standing.device.scope, deliveries.isWaiting { tell(entry) }
+      if isOf(route), deliveries.isWaiting { tell(entry) }
     case .device: break
     }
+  }
+
+  /// Whether the device's pushes take this route, as far as is known.
+  private func isOf(_ route: RouteKey) -> Bool {
+    guard route.scope == standing.device.scope else { return false }
+    guard let registration = standing.registration else { return true }
+    return route.transport == registration.transport && route.topic == registration.topic
   }
 
   private mutating func tell(_ entry: TraceEntry) {
@@ -121,8 +128,16 @@ struct ChangeStory {
     // What came furthest tells most.
     if let best = outcomes.min(by: { $0.rank < $1.rank }) { return best }
     if isOwn { return .not(.ownChange) }
-    if isRetired { return .not(.retired(standing.registration?.retirement?.reason ?? "retired")) }
+    if isRetired { return .not(.retired(retirement)) }
     return absence
+  }
+}
+
+extension ChangeStory {
+  /// Why the device was retired; of an earlier retirement nothing is kept but its end.
+  private var retirement: String {
+    guard let registration = standing.registration else { return "unregistered since" }
+    return registration.retirement?.reason ?? "registered anew since"
   }
 }
 
