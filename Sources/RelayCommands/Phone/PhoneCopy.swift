@@ -63,7 +63,7 @@ actor PhoneCopy: ChangeSink {
   func apply(_ page: NotificationPage) async throws {
     var event = PhoneEvent("notifications")
     (event.phone, event.count, event.isLast) = (number, page.notifications.count, page.isLast)
-    if !page.notifications.isEmpty { await talk.tell(event) }
+    await talk.tell(event)
   }
 
   func accountChanged(from: String?, to: String?) async throws {

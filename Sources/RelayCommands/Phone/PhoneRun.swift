@@ -1,3 +1,4 @@
+import Foundation
 import RelayCore
 import UnixSignals
 import ZoneRelayClient
@@ -10,6 +11,8 @@ struct PhoneRun {
   let time: Span?
 
   func run() async throws -> ExitStatus {
+    // If the reader has gone, the phones still leave the relay.
+    signal(SIGPIPE, SIG_IGN)
     let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
     var end = End.interrupted
     do {
@@ -17,6 +20,10 @@ struct PhoneRun {
         group.addTask { try await runPhones() }
         group.addTask { try await waitForEnd(signals) }
         group.addTask { try await showTotals() }
+        group.addTask {
+          try await talk.untilClosed()
+          return .interrupted
+        }
         // The first to end, ends all.
         defer { group.cancelAll() }
         return try await group.next() ?? .interrupted

@@ -17,7 +17,13 @@ actor PhoneTalk {
     count(event)
     // Each line of JSON names its phone. For people, the lines of many phones would be noise.
     guard json || !isFarm else { return }
-    show(event)
+    // A page without notifications is only counted.
+    if event.event != "notifications" || event.count != 0 { show(event) }
+  }
+
+  /// Returns when what is printed cannot be read any more.
+  func untilClosed() async throws {
+    while console.isOpen() { try await Task.sleep(for: .seconds(1)) }
   }
 
   /// Prints the sums of many phones.
@@ -33,6 +39,7 @@ actor PhoneTalk {
     case "registered": total.count = (total.count ?? 0) + 1
     case "wake": total.wake = (total.wake ?? 0) + 1
     case "failed": failures += 1
+    case "notifications": total.pages = (total.pages ?? 0) + 1
     case "page":
       total.pages = (total.pages ?? 0) + 1
       total.records =
@@ -51,6 +58,6 @@ actor PhoneTalk {
       return
     }
     let time = HumanFormat.moment(Int64(Date().timeIntervalSince1970 * 1_000))
-    for line in event.lines { console.answer(line: "\(time)  \(line)") }
+    for line in event.lines { console.answer(line: "\(time)  \(HumanFormat.line(line))") }
   }
 }
