@@ -38,7 +38,8 @@ package struct DeviceReport: Codable, Hashable, Sendable {
   package var hasAcknowledged: Bool
   /// The next wake has this number or a higher one.
   package var nextWake: UInt32
-  /// Time of the last wake in milliseconds since 1970; absent if the device was never woken.
+  /// Time of the last wake that lets the app run, in milliseconds since 1970; absent if there was
+  /// none. An alert without content-available is no such wake.
   package var lastWake: Int64?
   /// How many times the relay has woken the device again without an answer from the device.
   package var ladderStep: Int

@@ -59,7 +59,7 @@ struct DeviceDetails: Readable {
       ["  retired", device.reason ?? "no"],
       ["  lane", "\(device.lane), \(device.pending) pending"],
       ["  acknowledges", device.hasAcknowledged ? "yes" : "not yet"],
-      ["  last wake", device.lastWake.map(HumanFormat.moment) ?? "never"],
+      ["  last wake of the app", device.lastWake.map(HumanFormat.moment) ?? "never"],
       ["  last verdict", Self.verdict(device)],
       ["  last fetch", device.lastFetch.map(HumanFormat.moment) ?? "never"],
       ["  next wake", "number \(device.nextWake) or higher"],
