@@ -40,8 +40,8 @@ struct KeyFile {
   private func failure(_ found: String) -> KeyFailure {
     KeyFailure(
       path: path, found: found,
-      remedy: "put back the key that was there, 64 hexadecimal characters, from a backup; only a new "
-        + "file may get another one, such as `openssl rand -hex 32` prints")
+      remedy: "put back the key that was there, 64 hexadecimal characters, from a backup; only a "
+        + "new file may get another one, such as `openssl rand -hex 32` prints")
   }
 
   /// Writes a new key to a draft, which is a file beside `path`. `keepDraft` renames the draft to

@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import NIOPosix
 import Synchronization
@@ -31,8 +32,9 @@ final class OpenChannels: Sendable {
       state.withLock { $0.listener = listener }
       return listener.localAddress?.port ?? port
     } catch {
+      let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) }
       throw StandinError(
-        code: .listen, message: "cannot listen on \(host):\(port): \(error)",
+        code: .listen, message: "cannot listen on \(host):\(port): \(reason ?? "\(error)")",
         remedy: "choose a free port, or stop the program that uses it")
     }
   }

@@ -46,6 +46,12 @@ package struct StoreBackup {
   /// - Throws: `.unreadable` if there is no store or it cannot be read, `.corrupt` or `.mixed` if
   ///   the copy is damaged, `.full` if it cannot be written.
   package func run() throws(StoreError) {
+    guard access(source, R_OK | X_OK) == 0 || errno != EACCES else {
+      throw StoreError(
+        .unreadable,
+        "\(source) cannot be read: \(StoreLock.reason); be root or the user that the daemon runs as"
+      )
+    }
     guard let relay = try reading("relay.db"), let journal = try reading("journal.db") else {
       throw StoreError(
         .unreadable, "there is no store in \(source): relay.db and journal.db are not both there")

@@ -94,5 +94,10 @@ extension DatabaseError {
   fileprivate var hasNoRoomBeside: Bool { extendedResultCode == .SQLITE_IOERR_SHMSIZE }
 
   /// Code and message, without statements and their arguments: those may hold push tokens.
-  var text: String { "SQLite \(extendedResultCode.rawValue): \(message ?? "no message")" }
+  var text: String {
+    // SQLite's own sentence may be that of another connection, which had no error.
+    let sentence = message.flatMap { $0 == "not an error" ? nil : $0 }
+    return sentence.map { "SQLite \(extendedResultCode.rawValue): \($0)" }
+      ?? "SQLite \(extendedResultCode)"
+  }
 }

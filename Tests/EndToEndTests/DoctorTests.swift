@@ -51,6 +51,19 @@ import Testing
     await receiver.stop()
   }
 
+  @Test func `a given key that no producer has is named`() async throws {
+    let (workplace, _) = try await Workplace.forDoctor()
+    defer { workplace.remove() }
+    let key = workplace.file("producer.pem")
+    try Data(P256.Signing.PrivateKey().pemRepresentation.utf8).write(to: key)
+    let daemon = try await RunningDaemon.start(in: workplace)
+    let run = try await DoctorRun.run(in: workplace, ["--producer-key", key.path])
+    let line = run.lines.first { $0.subject == "--producer-key" }
+    #expect(line?.result == "skipped" && line?.remedy.contains("publicKey") == true)
+    #expect(run.ended.status == 0, "the change travels with the producer's bearer")
+    #expect(await daemon.stop().status == 0)
+  }
+
   /// The text for people has the same findings, each with its sign.
   @Test func `the text has a sign and a heading for each group, and the last line says all`()
     async throws

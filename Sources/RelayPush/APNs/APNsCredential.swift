@@ -32,8 +32,8 @@ extension APNsSettings {
       self.teamID = teamID
     }
 
-    /// The name of the file that keeps this key's tokens. Part of the public key is in it, so that a
-    /// wrong key with the right id does not replace the tokens of the right one.
+    /// The name of the file that keeps this key's tokens. Part of the public key is in it, so that
+    /// a wrong key with the right id does not replace the tokens of the right one.
     var fileName: String {
       // JWTKit always knows the public key of a private one.
       let point = Base64URL.bytes(privateKey.parameters?.x[...] ?? "") ?? []

@@ -7,8 +7,8 @@ extension FindingCode {
   static let changeDevice = FindingCode(
     "change_device", .change, "the relay does not register a device of the doctor",
     remedy: "with 401, the running daemon verifies users by other keys than this configuration "
-      + "has: reload it, or give --user-token a token of this environment; with 429 or 503, see "
-      + "zonerelay status")
+      + "has: reload it, or give --user-token a token of this environment; with 404, it does not "
+      + "have this environment yet: reload it; with 429 or 503, see zonerelay status")
   static let changeSubscription = FindingCode(
     "change_subscription", .change, "the relay does not take a subscription of the doctor",
     remedy: "the cause says why; docs/troubleshooting.md explains its code")
