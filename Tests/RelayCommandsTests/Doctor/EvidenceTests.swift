@@ -65,6 +65,9 @@ import Testing
     let found = files([open], store: [file("/var/lib/zonerelay/relay.db", mode: 0o600)])
     #expect(codes(found) == ["secret_open", "store_closed"])
     #expect(found.last?.remedy == "as root: chown zonerelay: /var/lib/zonerelay/relay.db")
+    // A change of the owner would not help here.
+    let own = file("/var/lib/zonerelay/relay.db", mode: 0o600, owner: 999, above: 0o700)
+    #expect(files([], store: [own]).first?.remedy?.contains("enter every directory above") == true)
   }
 
   @Test func `files that this user may not look at are skipped`() {

@@ -51,9 +51,12 @@ struct FilesEvidence: Sendable {
 
   private func problem(of file: SeenFile, _ rights: FilePermissions.Rights) -> Finding? {
     guard file.allows(user, rights) == false else { return nil }
+    let isOpen = file.permissions?.allow(user, rights) == true
     return .found(
       .storeClosed, file.path, cause: cause(file, "read and write"),
-      remedy: "as root: chown \(user.name): \(file.path)")
+      remedy: isOpen
+        ? "as root: let \(user.name) enter every directory above \(file.path)"
+        : "as root: chown \(user.name): \(file.path)")
   }
 
   private func cause(_ file: SeenFile, _ verb: String) -> String {
