@@ -65,7 +65,6 @@ import Testing
     let found = files([open], store: [file("/var/lib/zonerelay/relay.db", mode: 0o600)])
     #expect(codes(found) == ["secret_open", "store_closed"])
     #expect(found.last?.remedy == "as root: chown zonerelay: /var/lib/zonerelay/relay.db")
-    // A change of the owner would not help here.
     let own = file("/var/lib/zonerelay/relay.db", mode: 0o600, owner: 999, above: 0o700)
     #expect(files([], store: [own]).first?.remedy?.contains("enter every directory above") == true)
   }
@@ -185,7 +184,6 @@ import Testing
     #expect(codes(store.findings) == ["skipped"])
     store.unusableKey = KeyFailure(path: "/s/keys/1.key", found: "3 characters", remedy: "put one")
     #expect(codes(store.findings) == ["token_key_unusable"])
-    // Any other key would be another store's.
     #expect(store.findings[0].remedy == FindingCode.tokenKeyUnusable.remedy)
     store.foreignKey = StoreError(.mixed, "another store's")
     store.refusals = [Problem(key: "store.directory", cause: "store_mixed", remedy: "restore")]
