@@ -24,6 +24,17 @@ import ZoneRelayTesting
     #expect(try ClientState(stored: state.stored) == state)
   }
 
+  /// An earlier version stored whether the next round fetches zones that must wait.
+  @Test func `a state with a member that is no more is read`() throws {
+    var state = ClientState()
+    state.want(.everything)
+    let member = #""notifications":true"#
+    let text = String(decoding: try state.stored, as: UTF8.self)
+      .replacing(member, with: member + #","passesWaits":true"#)
+    #expect(text.contains("passesWaits"))
+    #expect(try ClientState(stored: Data(text.utf8)) == state)
+  }
+
   @Test func `a file keeps the newest state for its owner alone`() throws {
     let url = try Self.file()
     defer { try? FileManager.default.removeItem(at: url.deletingLastPathComponent()) }

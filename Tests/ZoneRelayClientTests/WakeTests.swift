@@ -157,6 +157,36 @@ import ZoneRelayTesting
     #expect(report.deferredUntil == nil)
   }
 
+  @Test(arguments: [false, true])
+  func `a wait that a wake asks for is kept after a failed fetch`(isRestarted: Bool) async throws {
+    let rig = try await Self.rig()
+    await rig.relay.save(TestRecord("a"), in: Rig.shared)
+    await rig.relay.share(Rig.shared, with: "_alice")
+    try await rig.client.fetchAllChanges()
+    await rig.relay.fail(.unreachable)
+    await #expect(throws: RelayError.self) { try await rig.client.fetchAllChanges() }
+    let client = isRestarted ? try rig.restarted() : rig.client
+    await rig.relay.save(TestRecord("b"), in: Rig.shared)
+    let time = Int(rig.clock.date.timeIntervalSince1970) + 600
+    let report = try await client.handle(
+      Self.wake(1, #","nb":\#(time),"z":[["Plans","_bob",3,1]]"#))
+    #expect(report.deferredUntil == Date(timeIntervalSince1970: Double(time)))
+    #expect(await rig.sink.zones[Rig.shared] == ["a": "1"])
+  }
+
+  /// The app has asked for the zone before the request failed.
+  @Test func `a zone that must wait is fetched by the round after a failed fetch`() async throws {
+    let rig = try await Self.rig()
+    await rig.relay.save(TestRecord("a"), in: Rig.shared)
+    await rig.relay.share(Rig.shared, with: "_alice")
+    let time = Int(rig.clock.date.timeIntervalSince1970) + 600
+    try await rig.client.handle(Self.wake(1, #","nb":\#(time),"z":[["Plans","_bob",3,1]]"#))
+    await rig.relay.fail(.unreachable)
+    await #expect(throws: RelayError.self) { try await rig.client.fetchAllChanges() }
+    let report = try await rig.restarted().fetchAllChanges(.notifications)
+    #expect(report.zones == [Rig.shared])
+  }
+
   @Test func `a zone waits no longer once a wake names it without a time`() async throws {
     let rig = try await Self.rig()
     await rig.relay.save(TestRecord("a"), in: Rig.shared)

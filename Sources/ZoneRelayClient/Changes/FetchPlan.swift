@@ -3,8 +3,6 @@ struct FetchPlan: Codable, Hashable, Sendable {
   var databases: Set<UserDatabase> = []
   var zones: Set<ZoneID> = []
   var notifications = false
-  /// Whether the app itself asks, so that zones that must wait are fetched as well.
-  var passesWaits = false
 
   /// What a wake asks for that names not everything.
   static let everything: FetchPlan = {
@@ -19,9 +17,7 @@ struct FetchPlan: Codable, Hashable, Sendable {
   /// What the app asks for.
   init(_ scope: Scope) {
     switch scope {
-    case .everything:
-      self = .everything
-      passesWaits = true
+    case .everything: self = .everything
     case .database(let database): databases = [database]
     case .zone(let zone): zones = [zone]
     case .notifications: notifications = true
@@ -32,7 +28,6 @@ struct FetchPlan: Codable, Hashable, Sendable {
     databases.formUnion(other.databases)
     zones.formUnion(other.zones)
     notifications = notifications || other.notifications
-    passesWaits = passesWaits || other.passesWaits
   }
 }
 

@@ -186,12 +186,20 @@ extension ClientState {
 
 extension ClientState {
   /// Adds what the app asks for to what the next round must bring.
+  ///
+  /// A zone for which the app itself asks waits no longer.
   mutating func want(_ scope: Scope) {
-    guard case .zone(let named) = scope else { return wanted.add(FetchPlan(scope)) }
-    let zone = user.map { named.resolved(for: $0) } ?? named
-    wanted.add(FetchPlan(.zone(zone)))
-    // The app asks for this very zone, so the zone waits no longer.
-    waiting[zone] = nil
+    switch scope {
+    case .everything:
+      wanted.add(FetchPlan(.everything))
+      wanted.zones.formUnion(waiting.keys)
+      waiting = [:]
+    case .zone(let named):
+      let zone = user.map { named.resolved(for: $0) } ?? named
+      wanted.add(FetchPlan(.zone(zone)))
+      waiting[zone] = nil
+    case .database, .notifications: wanted.add(FetchPlan(scope))
+    }
   }
 
   /// Adds what a wake names to what the next round must bring. A number that was left out means
@@ -228,7 +236,7 @@ extension ClientState {
     wanted = FetchPlan()
     let time = now.timeIntervalSince1970
     for (zone, until) in waiting
-    where until <= time || until > time + Self.longestWaitSeconds || fetching.passesWaits {
+    where until <= time || until > time + Self.longestWaitSeconds {
       fetching.zones.insert(zone)
       waiting[zone] = nil
     }
