@@ -128,12 +128,14 @@ extension ZoneRelayClient {
     try saveProgress()
   }
 
+  /// The token that replaces an expired one is stored with the first page after it. If the round
+  /// ends before, the next one finds the old token expired again, and its page starts over.
   private func fetchNotifications(_ report: inout FetchReport) async throws {
-    var startsOver = state.notifications == nil
+    var held = state.notifications
+    var startsOver = held == nil
     var (expiries, seen) = (0, SeenTokens())
     while true {
       try checkWanted()
-      let held = state.notifications
       let (isExpired, page) = try await ask(
         .device, "notifications/changes", NotificationsQuestion(syncToken: held),
         NotificationsAnswer.self)
@@ -147,16 +149,16 @@ extension ZoneRelayClient {
         expiries += 1
         guard expiries <= Self.expiriesMax else { throw noAdvance("notifications/changes") }
         state.lostNotifications()
-        startsOver = true
+        (held, startsOver) = (page.syncToken, true)
       } else {
         try await sink.apply(
           NotificationPage(
             page, startsOver: startsOver, notBefore: state.notificationsWaitUntil))
         report.pages += 1
-        startsOver = false
+        (held, startsOver) = (page.syncToken, false)
+        state.notifications = held
+        try saveProgress()
       }
-      state.notifications = page.syncToken
-      try saveProgress()
       if isLast { return }
     }
   }

@@ -67,6 +67,32 @@ import ZoneRelayTesting
     #expect(await rig.sink.notificationPages.last?.startsOver == true)
   }
 
+  /// The token has expired, and the request after that answer is lost, or the process ends.
+  @Test(arguments: [false, true])
+  func `the page after expired notifications starts over, also after a failure`(isRestarted: Bool)
+    async throws
+  {
+    let rig = try Rig()
+    _ = try await rig.client.prepare([.database("all", .private)])
+    await rig.relay.save(TestRecord("a"), in: Rig.notes)
+    try await rig.client.fetchAllChanges()
+    await rig.relay.save(TestRecord("b"), in: Rig.notes)
+    await rig.relay.expireTokens()
+    let before = await rig.requests(to: "notifications/changes")
+    await rig.relay.fail { request in
+      guard request.url.path.hasSuffix("notifications/changes") else { return nil }
+      return await rig.requests(to: "notifications/changes") == before + 2 ? .unreachable : nil
+    }
+    await #expect(throws: RelayError.self) {
+      try await rig.client.fetchAllChanges(.notifications)
+    }
+    let pages = await rig.sink.notificationPages.count
+    let client = isRestarted ? try rig.restarted() : rig.client
+    let report = try await client.fetchAllChanges(.notifications)
+    #expect(report.zones == [Rig.notes])
+    #expect(await rig.sink.notificationPages.dropFirst(pages).map(\.startsOver) == [true])
+  }
+
   @Test func `a database that expires again and again is an error`() async throws {
     let rig = try Rig()
     await rig.relay.save(TestRecord("a"), in: Rig.notes)
