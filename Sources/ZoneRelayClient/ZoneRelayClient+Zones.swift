@@ -13,8 +13,8 @@ extension ZoneRelayClient {
     var unfinished: [ZoneID] = []
     var readings: [ZoneID: ZoneReading] = [:]
     if state.begin(zones) { try save() }
+    try checkWanted()
     while !rest.isEmpty || !unfinished.isEmpty {
-      try checkWanted()
       let batch = unfinished + rest.prefix(Self.zonesPerRequest - unfinished.count)
       rest = rest.dropFirst(batch.count - unfinished.count)
       let (_, answer) = try await ask(
@@ -27,6 +27,8 @@ extension ZoneRelayClient {
       unfinished = []
       var busy: RelayError?
       for (zone, item) in zip(batch, items) {
+        // What a stopped round leaves of this answer comes again: its tokens are not kept.
+        guard queue.isWanted else { break }
         switch try await take(item, of: zone, &readings[zone, default: ZoneReading()], &report) {
         case .more: unfinished.append(zone)
         case .end: break
@@ -41,6 +43,7 @@ extension ZoneRelayClient {
       try saveProgress()
       // The pages of the other zones are applied.
       if let busy { throw fail(busy.code, busy.message, retryAfter: busy.retryAfter) }
+      try checkWanted()
     }
   }
 

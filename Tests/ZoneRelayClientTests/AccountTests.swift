@@ -99,10 +99,16 @@ import ZoneRelayTesting
     #expect(await rig.client.state.zones.keys.sorted() == [Rig.shared])
   }
 
-  @Test func `a page of the old user is never applied after the change`() async throws {
+  /// Three pages of one zone in three answers, or of three zones in one answer.
+  @Test(arguments: [["Notes"], ["Notes", "Plans", "Lists"]])
+  func `a page of the old user is never applied after the change`(zones: [String]) async throws {
     let rig = try Rig()
-    await rig.relay.setPageEntries(1)
-    for name in ["a", "b", "c"] { await rig.relay.save(TestRecord(name), in: Rig.notes) }
+    await rig.relay.setPageEntries(zones.count)
+    for name in ["a", "b", "c"] {
+      for zone in zones {
+        await rig.relay.save(TestRecord(name), in: ZoneID(name: zone, owner: "_alice"))
+      }
+    }
     let gate = Gate()
     await rig.sink.wait(at: gate)
     let round = Task { try await rig.client.fetchAllChanges() }

@@ -81,6 +81,29 @@ import ZoneRelayTesting
     #expect(await rig.sink.zones[Rig.notes]?.count == 5)
   }
 
+  /// One answer has the pages of all these zones.
+  @Test func `a round without callers stops before the next zone, and keeps what it has read`()
+    async throws
+  {
+    let rig = try Rig()
+    for number in 1...20 {
+      await rig.relay.save(TestRecord("a"), in: ZoneID(name: "zone \(number)", owner: "_alice"))
+    }
+    let gate = Gate()
+    await rig.sink.wait(at: gate)
+    let only = Task { try await rig.client.fetchAllChanges() }
+    await gate.untilArrival()
+    only.cancel()
+    await #expect(throws: CancellationError.self) { try await only.value }
+    await gate.open()
+    // The next call begins when the stopped round has ended.
+    try await rig.client.register(.courier)
+    #expect(await rig.sink.pages.count == 1)
+    try await rig.restarted().fetchAllChanges()
+    #expect(await rig.sink.zones.count == 20)
+    #expect(await rig.sink.pages.count == 20, "no page came twice")
+  }
+
   @Test func `ten thousand cancelled calls leave nothing behind`() async throws {
     let rig = try Rig()
     await rig.relay.save(TestRecord("a"), in: Rig.notes)
