@@ -42,12 +42,16 @@ extension ZoneRelayClient {
         guard !hasRenewed else {
           self.token = nil
           show(.signedOut)
-          let error = fail(.signedOut, answer.reason(path))
-          refused = token
-          throw error
+          throw refusal(of: token, answer.reason(path))
         }
         hasRenewed = true
-        _ = try await signIn(.refused)
+        do {
+          _ = try await signIn(.refused)
+        } catch {
+          // The app may give the same token again for the next request.
+          _ = refusal(of: token, answer.reason(path))
+          throw error
+        }
       // A 408 means that the body came too slowly. A 410 that does not come from the relay comes
       // from a proxy before it.
       case 408, 410, 429, 500...599:
@@ -116,6 +120,14 @@ extension ZoneRelayClient {
     refused = nil
     let wait = backoff.failed(at: clock.now, retryAfter: retryAfter, chance: clock.chance)
     return RelayError(code, message, retryAfter: wait)
+  }
+
+  /// Notes that the relay refuses a token. The next request waits; with another token a second at
+  /// most.
+  private func refusal(of token: UserToken, _ message: String) -> RelayError {
+    let error = fail(.signedOut, message)
+    refused = token
+    return error
   }
 
   /// Tells the relay that the device has dealt with a wake.

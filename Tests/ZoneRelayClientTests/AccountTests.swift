@@ -51,6 +51,29 @@ import ZoneRelayTesting
     #expect(rig.clock.sleeps.count == 3)
   }
 
+  /// The app gives its old token again when it is asked for one the next time.
+  @Test(arguments: [Account.Renewal.fails, .givesNone])
+  func `a refused token waits also where the app cannot renew it`(renewal: Account.Renewal)
+    async throws
+  {
+    let rig = try Rig()
+    try await rig.client.fetchAllChanges()
+    await rig.account.goStale()
+    await rig.account.renew(renewal)
+    await rig.relay.refuseTokens(of: "_alice")
+    for _ in 1...4 {
+      let error = await #expect(throws: (any Error).self) {
+        try await rig.client.fetchAllChanges()
+      }
+      #expect(error is Account.Failed == (renewal == .fails))
+    }
+    #expect(rig.clock.sleeps == [1, 2, 4].map { .seconds($0) })
+    await rig.account.goStale(false)
+    rig.clock.pass(.seconds(1))
+    try await rig.client.fetchAllChanges()
+    #expect(rig.clock.sleeps.count == 3, "another token is tried at once")
+  }
+
   /// Another token does not make a relay well that is busy.
   @Test func `a new token waits where the relay has asked for a wait`() async throws {
     let rig = try Rig()

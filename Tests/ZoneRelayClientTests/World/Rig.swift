@@ -63,6 +63,11 @@ actor Account {
   private(set) var user: String?
   private(set) var asked: [CredentialReason] = []
   private var isStale = false
+  private var renewal = Renewal.works
+
+  /// What the service does when it is asked for a new token.
+  enum Renewal { case works, fails, givesNone }
+  struct Failed: Error {}
 
   init(_ relay: InMemoryRelay, user: String? = "_alice") {
     (self.relay, self.user) = (relay, user)
@@ -73,9 +78,12 @@ actor Account {
   /// Whether the service gives a token that the relay refuses, from now on.
   func goStale(_ isStale: Bool = true) { self.isStale = isStale }
 
+  func renew(_ renewal: Renewal) { self.renewal = renewal }
+
   func token(_ reason: CredentialReason) async throws -> UserToken? {
     asked.append(reason)
-    guard let user else { return nil }
+    if reason == .refused, renewal == .fails { throw Failed() }
+    guard let user, reason != .refused || renewal != .givesNone else { return nil }
     return isStale ? UserToken(user: user, text: "\(user)#-1") : await relay.token(for: user)
   }
 }
