@@ -15,6 +15,17 @@ import Testing
     #expect(answer.headers["location"] == "/elsewhere")
   }
 
+  @Test(arguments: ["Basic realm=\"x\"", "Bearer", "Digest realm=\"x\", nonce=\"n\""])
+  func `an answer that asks for a name and a password is the answer`(ways: String) async throws {
+    let server = try OneAnswerServer(
+      "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: \(ways)\r\nContent-Length: 2\r\n\r\n{}")
+    var request = try server.request()
+    request.timeout = .seconds(20)
+    let answer = try await URLSessionTransport().send(request)
+    #expect(answer.status == 401)
+    #expect(answer.headers["www-authenticate"] == ways)
+  }
+
   @Test func `an answer with more bytes than the limit is an error that names the limit`()
     async throws
   {

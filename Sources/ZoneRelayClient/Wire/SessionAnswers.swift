@@ -72,6 +72,26 @@ final class SessionAnswers: NSObject, URLSessionDataDelegate {
     completionHandler(nil)
   }
 
+  #if canImport(FoundationNetworking)
+    /// A proxy asks for a name and a password. Apple's systems then give its answer by themselves;
+    /// Linux would be silent until the timeout.
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+      completionHandler:
+        @escaping @Sendable (
+          URLSession.AuthChallengeDisposition, URLCredential?
+        ) -> Void
+    ) {
+      let response = challenge.failureResponse as? HTTPURLResponse
+      end(task) { body in
+        RelayAnswer(
+          status: response?.statusCode ?? 401,
+          headers: response.map(URLSessionTransport.headers) ?? [:], body: body)
+      }
+      completionHandler(.rejectProtectionSpace, nil)
+    }
+  #endif
+
   private func fail(_ task: URLSessionTask, _ error: RelayError) {
     end(task) { _ in throw error }
     #if !canImport(FoundationNetworking)
