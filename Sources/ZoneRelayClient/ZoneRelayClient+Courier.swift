@@ -69,10 +69,7 @@ extension ZoneRelayClient {
     into wakes: AsyncThrowingStream<Wake, any Error>.Continuation
   ) async throws -> CourierAnswer {
     guard let url = courier.url else {
-      guard let push = courier.push else {
-        throw RelayError(.signedOut, "no address is registered: call register first")
-      }
-      try await register(push)
+      try await registerAgain()
       return .registered
     }
     let (answer, hasWake): (RelayAnswer, Bool)
@@ -95,6 +92,17 @@ extension ZoneRelayClient {
         .busy, answer.reason("courier"), retryAfter: answer.retryAfter(at: clock.date))
     case 300...399: throw RelayError(.badAnswer, answer.reason("courier"))
     default: throw RelayError(.refused, answer.reason("courier"))
+    }
+  }
+
+  /// The app may register a newer address while this waits for its turn, or sign out.
+  private func registerAgain() async throws {
+    try await perform { client in
+      guard client.courier.url == nil else { return }
+      guard let push = client.courier.push else {
+        throw RelayError(.signedOut, "no address is registered: call register first")
+      }
+      try await client.registerNow(push)
     }
   }
 

@@ -34,6 +34,31 @@ import ZoneRelayTesting
     #expect(await rig.requests(to: "tokens/create") == 2)
   }
 
+  @Test func `an address that has lapsed does not replace a newer one`() async throws {
+    let rig = try Rig()
+    func address(_ byte: UInt8) -> PushAddress { .apns(Data([byte]), topic: nil, sandbox: true) }
+    try await rig.client.register(address(0xaa))
+    let gate = Gate()
+    await rig.relay.fail { request in
+      if request.url.path.hasSuffix("tokens/register") { await gate.pass() }
+      return nil
+    }
+    async let newer: Void = rig.client.register(address(0xbb))
+    await gate.untilArrival()
+    await rig.relay.fail(.status(410))
+    let reading = Task {
+      for try await _ in rig.client.wakes() {}
+    }
+    while await rig.client.waitingCallers < 1 { await Task.yield() }
+    await gate.open()
+    try await newer
+    while await !rig.relay.isConnected(rig.client.installation) { await Task.yield() }
+    let registered = await rig.relay.requests.filter { $0.url.path.hasSuffix("tokens/register") }
+    let last = try #require(registered.last?.body)
+    #expect(String(decoding: last, as: UTF8.self).contains(#""bb""#))
+    reading.cancel()
+  }
+
   @Test func `the stream outlasts failures of the network, with pauses`() async throws {
     let rig = try await Self.rig()
     await rig.relay.fail(.unreachable, .unreachable, .status(503, retryAfter: 3), .status(200))
