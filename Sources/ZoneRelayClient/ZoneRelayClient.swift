@@ -124,9 +124,9 @@ public actor ZoneRelayClient {
   /// - Throws: as ``fetchAllChanges(_:)``.
   @discardableResult
   public func handle(_ wake: Wake, _ when: FetchTime = .now) async throws -> FetchReport {
-    guard wake.container?.hasSameBytes(as: relay.container) ?? true, state.note(wake) else {
-      return FetchReport(isIgnored: true)
-    }
+    guard wake.container?.hasSameBytes(as: relay.container) ?? true,
+      state.note(wake, at: clock.date)
+    else { return FetchReport(isIgnored: true) }
     switch when {
     case .now: return try await joinRound()
     case .later:

@@ -20,7 +20,10 @@ import ZoneRelayTesting
     state.want(.zone(Rig.notes))
     state.notifications = "t"
     let json = #"{"ck":{"ckuserid":"_alice"},"zr":{"w":7,"q":1,"nb":9,"z":[["A","_b",3,1]]}}"#
-    #expect(state.note(try #require(Wake(json: Data(json.utf8)))))
+    let wake = try #require(Wake(json: Data(json.utf8)))
+    let isNoted = state.note(wake, at: Date(timeIntervalSince1970: 0))
+    #expect(isNoted)
+    #expect(state.waitsUntil == Date(timeIntervalSince1970: 9))
     #expect(try ClientState(stored: state.stored) == state)
   }
 

@@ -248,6 +248,31 @@ import ZoneRelayTesting
     #expect(report.deferredUntil == nil)
   }
 
+  @Test func `a time that is too far off is not given to the app`() async throws {
+    let rig = try await Self.rig()
+    let time = Int(rig.clock.date.timeIntervalSince1970) + 200_000_000
+    let report = try await rig.client.handle(
+      Self.wake(1, #","nb":\#(time),"z":[["Plans","_bob",3,1]]"#), .later)
+    #expect(report.deferredUntil == nil)
+    try await rig.client.handle(Self.wake(2, #","q":1,"nb":\#(time)"#))
+    let page = try #require(await rig.sink.notificationPages.last)
+    #expect(page.notBefore == nil)
+  }
+
+  /// The device's clock was right when the wake came, and is a year behind at the round.
+  @Test func `a time is too far off once the device's clock goes back`() throws {
+    let wake = try Self.wake(1, #","q":1,"nb":1795000060,"z":[["Plans","_bob",3,1]]"#)
+    let date = Date(timeIntervalSince1970: 1_795_000_000)
+    var state = ClientState()
+    state.change(to: "_alice")
+    let isNoted = state.note(wake, at: date)
+    #expect(isNoted)
+    state.beginRound(at: date)
+    #expect(state.waits(Rig.shared) && state.notificationsWaitUntil == 1_795_000_060)
+    state.beginRound(at: date.addingTimeInterval(-31_536_000))
+    #expect(!state.waits(Rig.shared) && state.notificationsWaitUntil == nil)
+  }
+
   @Test func `notifications that point to a hot zone's records say how long to wait`() async throws
   {
     let rig = try await Self.rig()

@@ -33,7 +33,6 @@ struct ClientState: Codable, Equatable {
   private(set) var isChanging = false
 
   private static let newestForm = 1
-  /// No relay asks for a longer wait. A longer one means that the device's clock is wrong, or was.
   private static let longestWaitSeconds = 86_400.0
 
   init() {}
@@ -206,18 +205,21 @@ extension ClientState {
   /// that a push may have been missed; a lower number, that the relay counts anew.
   ///
   /// - Returns: false if the wake belongs to another user; then nothing is changed.
-  mutating func note(_ wake: Wake) -> Bool {
+  mutating func note(_ wake: Wake, at now: Date) -> Bool {
     guard isOf(wake.user) else { return false }
     let isNext = wake.number == lastWake || (wake.number > lastWake && wake.number - lastWake == 1)
     lastWake = wake.number
     var plan = isNext && !wake.hasMore ? FetchPlan() : .everything
+    let until = wake.notBefore.map(\.timeIntervalSince1970).flatMap {
+      Self.isWait($0, at: now) ? $0 : nil
+    }
     if wake.hasNotifications {
       plan.notifications = true
-      notificationsWaitUntil = wake.notBefore?.timeIntervalSince1970
+      notificationsWaitUntil = until
     }
     for zone in wake.zones {
-      if zone.waits, let time = wake.notBefore {
-        waiting[zone.id] = time.timeIntervalSince1970
+      if zone.waits, let until {
+        waiting[zone.id] = until
       } else {
         waiting[zone.id] = nil
         plan.zones.insert(zone.id)
@@ -227,6 +229,13 @@ extension ClientState {
     return true
   }
 
+  /// Whether this time, in seconds since 1970, is a reason to wait. No relay asks for a longer wait
+  /// than a day: a longer one means that the device's clock is wrong, or was.
+  private static func isWait(_ until: Double, at now: Date) -> Bool {
+    let wait = until - now.timeIntervalSince1970
+    return wait > 0 && wait <= longestWaitSeconds
+  }
+
   /// Begins a round: it brings what is wanted, and the waiting zones whose time has come.
   ///
   /// A zone that no database has named yet is read through its database. Otherwise the database
@@ -234,13 +243,13 @@ extension ClientState {
   mutating func beginRound(at now: Date) {
     fetching.add(wanted)
     wanted = FetchPlan()
-    let time = now.timeIntervalSince1970
-    for (zone, until) in waiting
-    where until <= time || until > time + Self.longestWaitSeconds {
+    for (zone, until) in waiting where !Self.isWait(until, at: now) {
       fetching.zones.insert(zone)
       waiting[zone] = nil
     }
-    if let until = notificationsWaitUntil, until <= time { notificationsWaitUntil = nil }
+    if let until = notificationsWaitUntil, !Self.isWait(until, at: now) {
+      notificationsWaitUntil = nil
+    }
     for zone in fetching.zones.union(begun) where zones[zone] == nil {
       fetching.databases.insert(database(of: zone))
     }
