@@ -131,12 +131,13 @@ public actor ZoneRelayClient {
     case .now: return try await joinRound()
     case .later:
       try save()
-      try await perform { client in
-        // The user may have changed while the call waited for its turn.
-        guard client.state.isOf(wake.user) else { return }
+      return try await perform { client in
+        // The user may have changed while the call waited for its turn, or since the last launch.
+        if client.state.isOf(wake.user) { _ = try await client.user() }
+        guard client.state.isOf(wake.user) else { return FetchReport(isIgnored: true) }
         try await client.acknowledge(wake.number)
+        return FetchReport(deferredUntil: client.state.waitsUntil)
       }
-      return FetchReport(deferredUntil: state.waitsUntil)
     }
   }
 

@@ -116,6 +116,19 @@ import ZoneRelayTesting
     #expect(await rig.relay.requests.count == before, "its number does not count either")
   }
 
+  /// Bob's device has no such wake: its acknowledgement would count for another one.
+  @Test func `a wake for later is ignored where another user has signed in since the last launch`()
+    async throws
+  {
+    let rig = try await Self.rig()
+    let client = try rig.restarted()
+    await rig.account.signIn("_bob")
+    let before = await rig.relay.requests.count
+    #expect(try await client.handle(Self.wake(1), .later).isIgnored)
+    #expect(await rig.relay.requests.count == before)
+    #expect(await rig.sink.accounts.last == "_alice > _bob")
+  }
+
   /// As in an app with a client for each of two containers.
   @Test func `a push of another container is ignored`() async throws {
     let rig = try await Self.rig()
