@@ -32,6 +32,7 @@ extension ZoneRelayClient {
     try await sink.accountChanged(from: state.user, to: user)
     state.change(to: user)
     subscriptionWaits = SubscriptionWaits()
+    courier.handledWake = 0
     try save()
   }
 

@@ -119,7 +119,8 @@ extension ZoneRelayClient {
     var request = Self.poll(url)
     request.headers["Accept"] = "text/event-stream"
     // This header acknowledges, so it names only a wake that the app has handled.
-    if state.lastWake > 0 { request.headers["Last-Event-ID"] = "\(state.lastWake)" }
+    let handled = courier.handledWake
+    if handled > 0 { request.headers["Last-Event-ID"] = "\(handled)" }
     let answer = try await transport.open(request)
     let head = RelayAnswer(status: answer.status, headers: answer.headers)
     guard head.status == 200 else { return (head, false) }

@@ -5,6 +5,7 @@ extension ZoneRelayClient {
   func round() async throws -> FetchReport {
     _ = try await user()
     state.beginRound(at: clock.date)
+    let wake = state.lastWake
     var report = FetchReport()
     do {
       try await fetch(&report)
@@ -16,6 +17,7 @@ extension ZoneRelayClient {
     }
     state.endRound()
     try save()
+    courier.handledWake = wake
     report.deferredUntil = state.waitsUntil
     return report
   }

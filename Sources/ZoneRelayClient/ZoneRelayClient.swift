@@ -136,6 +136,7 @@ public actor ZoneRelayClient {
         if client.state.isOf(wake.user) { _ = try await client.user() }
         guard client.state.isOf(wake.user) else { return FetchReport(isIgnored: true) }
         try await client.acknowledge(wake.number)
+        client.courier.handledWake = wake.number
         return FetchReport(deferredUntil: client.state.waitsUntil)
       }
     }

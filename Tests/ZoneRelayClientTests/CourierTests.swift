@@ -124,6 +124,39 @@ import ZoneRelayTesting
     #expect(await streams.lastEventIDs == [nil, "1"])
   }
 
+  @Test func `a stream of events does not acknowledge a wake whose round has failed`() async throws
+  {
+    let streams = EventTransport()
+    let rig = try Rig(transport: streams)
+    await streams.forward(to: rig.relay)
+    try await rig.client.register(.courier)
+    try await rig.client.fetchAllChanges()
+    var wakes = rig.client.wakes().makeAsyncIterator()
+    for (number, time) in zip(1..., [FetchTime.now, .now, .later, .later]) {
+      await streams.send("data: \(Self.push(number))\n\n")
+      let wake = try #require(try await wakes.next())
+      if number.isMultiple(of: 2) {
+        try await rig.client.handle(wake, time)
+      } else {
+        await rig.relay.fail(.unreachable)
+        await #expect(throws: RelayError.self) {
+          try await rig.client.handle(wake, time)
+        }
+      }
+      await streams.end()
+    }
+    await streams.send("data: \(Self.push(5))\n\n")
+    _ = try await wakes.next()
+    #expect(await streams.lastEventIDs == [nil, nil, "2", "2", "4"])
+    await rig.account.signIn("_bob")
+    await rig.relay.refuseTokens(of: "_alice")
+    await #expect(throws: RelayError.self) { try await rig.client.fetchAllChanges() }
+    await streams.end()
+    await streams.send("data: \(Self.push(6))\n\n")
+    _ = try await wakes.next()
+    #expect(await streams.lastEventIDs.last == .some(nil), "the number was another user's")
+  }
+
   @Test func `a slow reader gets the newest 64 wakes, and the gap fetches everything`()
     async throws
   {
@@ -145,7 +178,7 @@ import ZoneRelayTesting
   }
 
   private static func push(_ number: Int) -> String {
-    #"{"ck":{"ckuserid":"_alice"},"zr":{"w":\#(number)}}"#
+    #"{"ck":{"ckuserid":"_alice"},"zr":{"w":\#(number),"q":1}}"#
   }
 
   @Test(arguments: [

@@ -6,6 +6,9 @@ struct CourierAddress {
   private(set) var push: PushAddress?
   private(set) var url: URL?
   private var reader: UInt64 = 0
+  /// The number of the newest wake whose round has ended well, or that is stored and acknowledged
+  /// for later; 0 if this process has handled none of the present user.
+  var handledWake: UInt32 = 0
 
   /// - Returns: false if the text is no URL.
   mutating func registered(_ push: PushAddress, _ text: String) -> Bool {
