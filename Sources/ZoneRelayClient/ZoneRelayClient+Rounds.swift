@@ -4,6 +4,7 @@ extension ZoneRelayClient {
   /// One round: notifications, then databases with their zones, then single zones.
   func round() async throws -> FetchReport {
     _ = try await user()
+    queue.beginRound()
     state.beginRound(at: clock.date)
     let wake = state.lastWake
     var report = FetchReport()

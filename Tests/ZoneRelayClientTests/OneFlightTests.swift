@@ -47,6 +47,30 @@ import ZoneRelayTesting
     #expect(await rig.sink.zones[Rig.notes]?.count == 2)
   }
 
+  @Test func `a wake that comes while a round waits for the user's token shares the round`()
+    async throws
+  {
+    let rig = try Rig()
+    try await rig.client.fetchAllChanges()
+    await rig.relay.save(TestRecord("a"), in: Rig.notes)
+    let gate = Gate()
+    let client = try ZoneRelayClient(
+      rig.relay.address, state: rig.store, sink: rig.sink, transport: rig.relay, clock: rig.clock,
+      credentials: { reason in
+        await gate.pass()
+        return try await rig.account.token(reason)
+      })
+    async let first = client.fetchAllChanges(.notifications)
+    await gate.untilArrival()
+    let json = #"{"ck":{"ckuserid":"_alice"},"zr":{"w":1,"z":[["Notes","_alice",1]]}}"#
+    let wake = try #require(Wake(json: Data(json.utf8)))
+    async let second = client.handle(wake)
+    while await client.waitingCallers < 1 { await Task.yield() }
+    await gate.open()
+    #expect(try await second.records == 1)
+    #expect(try await first.records == 1)
+  }
+
   @Test func `a cancelled caller disturbs no other`() async throws {
     let rig = try Rig()
     await rig.relay.save(TestRecord("a"), in: Rig.notes)

@@ -24,6 +24,36 @@ import Testing
     expect(queue.fetch(callers[0]), true)
   }
 
+  @Test func `callers share a round until it begins to fetch`() {
+    var queue = WorkQueue()
+    let callers = (0..<4).map { _ in queue.newCaller() }
+    expect(queue.fetch(callers[0]), true)
+    expect(queue.next(), .round)
+    expect(queue.fetch(callers[1]), false)
+    expect(queue.fetch(callers[2]), false)
+    queue.leave(callers[0])
+    queue.leave(callers[2])
+    #expect(!queue.isWanted)
+    queue.beginRound()
+    #expect(queue.isWanted)
+    expect(queue.fetch(callers[3]), false)
+    expect(queue.end(), [callers[1]])
+    expect(queue.next(), .round)
+    expect(queue.end(), [callers[3]])
+  }
+
+  @Test func `a call is no round that others could share`() {
+    var queue = WorkQueue()
+    let (calling, fetching) = (queue.newCaller(), queue.newCaller())
+    expect(queue.call(calling, stopsOthers: false), true)
+    expect(queue.next(), .call(calling))
+    expect(queue.fetch(fetching), false)
+    queue.beginRound()
+    expect(queue.end(), [])
+    expect(queue.next(), .round)
+    expect(queue.end(), [fetching])
+  }
+
   @Test func `calls come one by one, and before the next round`() {
     var queue = WorkQueue()
     let callers = (0..<3).map { _ in queue.newCaller() }

@@ -1,7 +1,7 @@
 /// The order of the client's work: one piece at a time.
 ///
-/// A round of fetching is shared by all callers that came before it began. A caller that comes
-/// during a round shares the next one, because the running round may have passed what the caller
+/// A round of fetching is shared by all callers that came before it began to fetch. A caller that
+/// comes later shares the next one, because the running round may have passed what the caller
 /// wants. A caller that leaves disturbs no other caller.
 struct WorkQueue {
   typealias Caller = UInt64
@@ -71,6 +71,14 @@ struct WorkQueue {
     current = .round(fetchers)
     fetchers = []
     return .round
+  }
+
+  /// The running round begins to fetch what all callers want until now, so the callers that came
+  /// while it waited for the user's token share it.
+  mutating func beginRound() {
+    guard case .round(let callers) = current else { return }
+    current = .round(callers.union(fetchers))
+    fetchers = []
   }
 
   /// Whether some caller still waits for the running piece of work, and no call stops it. A round
