@@ -284,6 +284,11 @@ import ZoneRelayTesting
     #expect(UserToken(jwt: jwt)?.user == user)
     #expect(UserToken(jwt: " \(jwt)\n")?.text == UserToken(jwt: jwt)?.text)
   }
+
+  /// On Linux a request with such a header field would have no such field at all.
+  @Test func `white space around a token does not belong to it`() {
+    #expect(UserToken(user: "_alice", text: "\t e30.e30.s\r\n").text == "e30.e30.s")
+  }
 }
 
 /// A sink that cannot set the copy aside.

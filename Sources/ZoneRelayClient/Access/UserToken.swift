@@ -7,16 +7,17 @@ public struct UserToken: Hashable, Sendable {
   /// The token itself, as the app's sign-in service has made it.
   public var text: String
 
+  /// White space around the token is left out, as a file has it at its end: a header field cannot
+  /// hold it.
   public init(user: String, text: String) {
     self.user = user
-    self.text = text
+    self.text = text.trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
   /// Reads the user from a JSON Web Token. The client does not verify the token; the relay does.
   /// The result is nil if the text is no such token or has no `sub`. White space around the token
-  /// is left out, as a file has it at its end.
+  /// is left out.
   public init?(jwt text: String) {
-    let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3 else { return nil }
     let base64 = parts[1].replacingOccurrences(of: "-", with: "+")
