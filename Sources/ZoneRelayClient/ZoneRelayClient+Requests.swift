@@ -11,7 +11,13 @@ extension ZoneRelayClient {
   func ask<Answer: Decodable>(
     _ group: RelayAddress.Group, _ path: String, _ question: some Encodable, _ answer: Answer.Type
   ) async throws -> (isExpired: Bool, answer: Answer) {
-    let answer = try await send(group, path, JSONEncoder().encode(question))
+    let body: Data
+    do {
+      body = try JSONEncoder().encode(question)
+    } catch {
+      throw RelayError(.refused, "\(path): the question cannot be written: \(error)")
+    }
+    let answer = try await send(group, path, body)
     let decoded: Answer
     do {
       decoded = try JSONDecoder().decode(Answer.self, from: answer.body)

@@ -92,6 +92,26 @@ import ZoneRelayTesting
     #expect(wake.zones.map(\.id) == [Rig.notes])
   }
 
+  @Test(arguments: [
+    FieldValue.double(.infinity), .location(latitude: .nan, longitude: 0),
+    .timestamp(Date(timeIntervalSince1970: .infinity)),
+  ])
+  func `a value that JSON cannot hold is refused without a request, and nothing waits`(
+    value: FieldValue
+  ) async throws {
+    let rig = try Rig()
+    let query = RecordQuery(recordType: "A", filters: [.init(.field("x"), .equals, value)])
+    let error = await #expect(throws: RelayError.self) {
+      _ = try await rig.client.prepare([.query("q", in: .public, query)])
+    }
+    #expect(error?.code == .refused)
+    let start = "public/subscriptions/modify: the question cannot be written: "
+    #expect(error?.message.hasPrefix(start) == true)
+    #expect(await rig.relay.requests.isEmpty)
+    _ = try await rig.client.prepare([.database("all", .private)])
+    #expect(rig.clock.sleeps.isEmpty)
+  }
+
   @Test func `a subscription is written in the relay's words`() throws {
     let query = RecordQuery(
       recordType: "Note",

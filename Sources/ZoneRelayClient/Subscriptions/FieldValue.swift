@@ -49,7 +49,13 @@ extension FieldValue: Encodable {
       case .double(let number): try single.encode(number)
       case .bytes(let bytes): try single.encode(bytes.base64EncodedString())
       case .timestamp(let date):
-        try single.encode(Int64((date.timeIntervalSince1970 * 1_000).rounded()))
+        let milliseconds = (date.timeIntervalSince1970 * 1_000).rounded()
+        guard let number = Int64(exactly: milliseconds) else {
+          throw EncodingError.invalidValue(
+            date,
+            .init(codingPath: encoder.codingPath, debugDescription: "no relay has such a time"))
+        }
+        try single.encode(number)
       case .reference(let name, let zone):
         try single.encode(Reference(recordName: name, zoneID: zone))
       case .location(let latitude, let longitude):
