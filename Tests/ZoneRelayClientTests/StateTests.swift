@@ -53,18 +53,56 @@ import ZoneRelayTesting
     #expect(left == ["state.json"])
   }
 
-  /// A crash in the middle of a save leaves a draft.
-  @Test func `a draft of an interrupted save changes nothing`() throws {
+  /// A crash in the middle of a save leaves a draft. It had a fixed name once.
+  @Test func `drafts of interrupted saves change nothing, and the next client removes them`() throws
+  {
+    let url = try Self.file()
+    let folder = url.deletingLastPathComponent()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try StateFile(url).save(Data("whole".utf8))
+    let others = [
+      "state", "state.json.bak", "state.json.notes.draft", "state.json.other.\(UUID()).draft",
+    ]
+    for name in ["state.json.draft", "state.json.\(UUID()).draft"] + others {
+      try Data("ha".utf8).write(to: folder.appendingPathComponent(name))
+    }
+    #expect(try StateFile(url).load() == Data("whole".utf8))
+    let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(left.sorted() == (others + ["state.json"]).sorted())
+  }
+
+  @Test func `of two clients that save at the same moment one is kept whole`() throws {
     let url = try Self.file()
     defer { try? FileManager.default.removeItem(at: url.deletingLastPathComponent()) }
-    let file = StateFile(url)
-    try file.save(Data("whole".utf8))
-    try Data("ha".utf8).write(to: url.appendingPathExtension("draft"))
-    #expect(try file.load() == Data("whole".utf8))
-    try file.save(Data("new".utf8))
-    #expect(try file.load() == Data("new".utf8))
-    let attributes = try FileManager.default.attributesOfItem(atPath: url.path)
-    #expect((attributes[.posixPermissions] as? Int) == 0o600, "also if others can read the draft")
+    let second = StateFile(url)
+    // The second client saves when the first one's draft is written, and not yet renamed.
+    let first = StateFile(
+      url,
+      sync: { _ in
+        guard !FileManager.default.fileExists(atPath: url.path) else { return 0 }
+        do { try second.save(Data("the second one".utf8)) } catch { return -1 }
+        return 0
+      })
+    try first.save(Data("one".utf8))
+    #expect(try Data(contentsOf: url) == Data("one".utf8))
+    let error = #expect(throws: RelayError.self) { try second.save(Data("two".utf8)) }
+    #expect(error?.message.hasPrefix("another client has saved \(url.path)") == true)
+    try first.save(Data("three".utf8))
+  }
+
+  @Test func `a save fails if another client was made in the middle of it`() throws {
+    let url = try Self.file()
+    defer { try? FileManager.default.removeItem(at: url.deletingLastPathComponent()) }
+    try StateFile(url).save(Data("old".utf8))
+    let file = StateFile(
+      url,
+      sync: { _ in
+        do { return try StateFile(url).load() == Data("old".utf8) ? 0 : -1 } catch { return -1 }
+      })
+    let error = #expect(throws: RelayError.self) { try file.save(Data("new".utf8)) }
+    #expect(error?.code == .badState)
+    #expect(error?.message.hasPrefix("another client has saved \(url.path)") == true)
+    #expect(try Data(contentsOf: url) == Data("old".utf8))
   }
 
   @Test func `a round without news stores nothing`() async throws {

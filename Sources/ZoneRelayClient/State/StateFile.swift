@@ -6,9 +6,12 @@ public import Foundation
 /// Two clients must not share a file, nor an app and its extension: each would store tokens of
 /// pages that the other one has applied. The file has no lock, because iOS ends an app that holds
 /// one while it is suspended. Instead a save throws ``RelayError/Code/badState`` if another client
-/// has saved since this one has read or saved the file.
+/// has saved since this one has read or saved the file. Each client writes a temporary file of its
+/// own, so that the file is always whole: of two saves at the same moment the later one stays, and
+/// the other client learns of it at its next save.
 public struct StateFile: StateStore {
   private let url: URL
+  private let draft: URL
   private let newest = NewestFile()
   private let sync: @Sendable (Int32) -> Int32
 
@@ -16,9 +19,11 @@ public struct StateFile: StateStore {
 
   init(_ url: URL, sync: @escaping @Sendable (Int32) -> Int32) {
     (self.url, self.sync) = (url, sync)
+    draft = url.appendingPathExtension(UUID().uuidString).appendingPathExtension("draft")
   }
 
   public func load() throws -> Data? {
+    removeDrafts()
     // Noted before the file is read, so that a save in between counts as another client's.
     let file = FileIdentity(url)
     let state = file == .absent ? nil : try Data(contentsOf: url)
@@ -29,16 +34,13 @@ public struct StateFile: StateStore {
   public func save(_ state: Data) throws {
     let file = FileIdentity(url)
     // A file that was removed is written anew.
-    guard file == .absent || file == newest.identity ?? file else {
-      throw RelayError(
-        .badState,
-        "another client has saved \(url.path): give each client a file of its own, and make one "
-          + "client for each installation of the app")
-    }
-    let draft = url.appendingPathExtension("draft")
-    try write(state, to: draft)
+    guard file == .absent || file == newest.identity ?? file else { throw otherClient }
+    try write(state)
     let saved = FileIdentity(draft)
-    guard rename(draft.path, url.path) == 0 else { throw Self.failure("rename", draft) }
+    guard rename(draft.path, url.path) == 0 else {
+      // A client that was made meanwhile has removed the draft.
+      throw errno == ENOENT ? otherClient : Self.failure("rename", draft)
+    }
     newest.note(saved)
     // Without this sync a power loss may bring the old file back.
     let directory = open(url.deletingLastPathComponent().path, O_RDONLY)
@@ -47,12 +49,37 @@ public struct StateFile: StateStore {
     guard sync(directory) == 0 else { throw Self.failure("sync the directory of", url) }
   }
 
-  private func write(_ state: Data, to draft: URL) throws {
+  /// Removes what interrupted saves have left, also of versions whose draft had a fixed name.
+  private func removeDrafts() {
+    let directory = url.deletingLastPathComponent()
+    let files = FileManager.default
+    // A directory that cannot be read is reported by the next save.
+    for name in (try? files.contentsOfDirectory(atPath: directory.path)) ?? []
+    where name != draft.lastPathComponent && isDraft(name) {
+      // What is left takes room, and does no other harm.
+      try? files.removeItem(at: directory.appendingPathComponent(name))
+    }
+  }
+
+  private func isDraft(_ name: String) -> Bool {
+    let (start, end) = ("\(url.lastPathComponent).", ".draft")
+    if name.hasSameBytes(as: start + end.dropFirst()) { return true }
+    guard name.hasPrefix(start), name.hasSuffix(end) else { return false }
+    // A file of another client may have a name that begins alike.
+    return UUID(uuidString: String(name.dropFirst(start.count).dropLast(end.count))) != nil
+  }
+
+  private var otherClient: RelayError {
+    RelayError(
+      .badState,
+      "another client has saved \(url.path): give each client a file of its own, and make one "
+        + "client for each installation of the app")
+  }
+
+  private func write(_ state: Data) throws {
     let descriptor = open(draft.path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     guard descriptor >= 0 else { throw Self.failure("create", draft) }
     defer { close(descriptor) }
-    // A draft that is there already keeps its mode.
-    guard fchmod(descriptor, 0o600) == 0 else { throw Self.failure("change the mode of", draft) }
     #if os(iOS) || os(watchOS) || os(tvOS) || os(visionOS)
       // A wake may come while the device is locked, so the file must be readable then.
       try FileManager.default.setAttributes(
