@@ -238,12 +238,15 @@ package struct Pruning: Hashable, Sendable {
   /// quarantine, so they show nothing about the devices in quarantine.
   ///
   /// After a quarantine, as many answers as devices were in it decide, and not more than twice
-  /// `least`: a small app has no further devices.
+  /// `least`: a small app has no further devices. Of so few answers the share of dead ones decides,
+  /// because they never reach `least`.
   private mutating func note(_ subject: Subject, isDead: Bool) {
     if case .stopped = state { return }
     speak(Voice(user: subject.user, isDead: isDead, hasTaken: subject.hasTaken))
     answers += 1
-    guard case .probing = state, answers >= min(resting, 2 * rule.least), !isMass else { return }
+    guard case .probing = state, answers >= min(resting, 2 * rule.least), !isMass,
+      answers >= 2 * rule.least || !isLargeShare
+    else { return }
     state = .watching
     quarantine = rule.quarantine
   }
@@ -261,14 +264,20 @@ package struct Pruning: Hashable, Sendable {
 
   private var dead: Int { voices.count { $0.isDead } }
 
-  private var isMass: Bool {
-    var (deadWeight, weight) = (0, 0)
-    for voice in voices {
-      weight += voice.weight
-      if voice.isDead { deadWeight += voice.weight }
+  /// How much the users count together, and how much those with a dead device do.
+  private var weights: (dead: Int, all: Int) {
+    voices.reduce(into: (0, 0)) { weights, voice in
+      weights.1 += voice.weight
+      if voice.isDead { weights.0 += voice.weight }
     }
-    return deadWeight >= 2 * rule.least && deadWeight * 100 >= weight * rule.percent
   }
+
+  private var isLargeShare: Bool {
+    let weights = weights
+    return weights.dead * 100 >= weights.all * rule.percent
+  }
+
+  private var isMass: Bool { weights.dead >= 2 * rule.least && isLargeShare }
 
   private var isUntriedMass: Bool { !isTried && untried.count > 1 && dead >= rule.untriedUsers }
 

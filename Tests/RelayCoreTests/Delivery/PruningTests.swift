@@ -128,6 +128,42 @@ import Testing
     #expect(pruning.stop == nil)
   }
 
+  @Test func `a quarantine of few devices that are called dead again goes on`() {
+    var pruning = Pruning()
+    var resting = 0
+    // Held reports are believed one by one until the tenth user: then six are held.
+    for serial in 0..<10 as Range<UInt64> {
+      let now = Instant.s(serial < 4 ? Double(serial) * 60 : 240)
+      _ = pruning.judged(at: now)
+      _ = pruning.heard(.gone(at: nil, word), of: attempt(serial), about: about(serial), at: now)
+    }
+    resting = pruning.judged(at: .s(240)).count
+    #expect(pruning.stop?.until == .s(540) && resting == 6)
+    for serial in 4..<10 as Range<UInt64> {
+      _ = pruning.heard(
+        .gone(at: nil, word), of: attempt(serial), about: about(serial), at: .s(541))
+    }
+    #expect(pruning.stop != nil)
+  }
+
+  /// Its address is wrong until an operator corrects it, and is asked less and less.
+  @Test func `a route that never worked is asked again after 5, 10 and 20 minutes`() {
+    var pruning = Pruning()
+    var (now, waits) = (Instant.s(0), [Span]())
+    for _ in 0..<3 {
+      for serial in 0..<3 as Range<UInt64> {
+        let subject = Pruning.Subject(
+          user: about(serial).user, client: about(serial).client, hasTaken: false)
+        _ = pruning.heard(.gone(at: nil, word), of: attempt(serial), about: subject, at: now)
+      }
+      _ = pruning.judged(at: now)
+      guard let until = pruning.stop?.until else { break }
+      waits.append(until - now)
+      now = until
+    }
+    #expect(waits == [.minutes(5), .minutes(10), .minutes(20)])
+  }
+
   /// A corrected endpoint gets pushes at once, and a new quarantine has its first length again.
   @Test func `a new provider can end the quarantine early and resets its length`() {
     var pruning = Pruning()
