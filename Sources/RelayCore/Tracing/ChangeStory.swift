@@ -61,16 +61,9 @@ struct ChangeStory {
       guard user.user == standing.device.user, user.scope == standing.device.scope else { return }
       userEvents.append((event, entry.at))
     case .route(let route, _):
-      if isOf(route), deliveries.isWaiting { tell(entry) }
+      if route.scope == standing.device.scope, deliveries.isWaiting { tell(entry) }
     case .device: break
     }
-  }
-
-  /// Whether the device's pushes take this route, as far as is known.
-  private func isOf(_ route: RouteKey) -> Bool {
-    guard route.scope == standing.device.scope else { return false }
-    guard let registration = standing.registration else { return true }
-    return route.transport == registration.transport && route.topic == registration.topic
   }
 
   private mutating func tell(_ entry: TraceEntry) {
@@ -120,7 +113,8 @@ struct ChangeStory {
   func explanation() -> Explanation {
     Explanation(
       change: change, device: standing.device, outcome: outcome,
-      deliveries: deliveries.all.map { $0.delivery(standing) }, story: story.elements)
+      deliveries: deliveries.all.map { $0.delivery(standing) },
+      story: story.filter(concernsRoute))
   }
 
   private var outcome: Explanation.Outcome {
@@ -134,6 +128,15 @@ struct ChangeStory {
 }
 
 extension ChangeStory {
+  /// Whether the entry is not about another route than the device's own. If the device was
+  /// registered meanwhile, it may have had another route before, so all routes are told.
+  private func concernsRoute(_ entry: TraceEntry) -> Bool {
+    guard case .route(let route, _) = entry.event, registrations.isEmpty,
+      let registration = standing.registration
+    else { return true }
+    return route.transport == registration.transport && route.topic == registration.topic
+  }
+
   /// Why the device was retired; of an earlier retirement nothing is kept but its end.
   private var retirement: String {
     guard let registration = standing.registration else { return "unregistered since" }

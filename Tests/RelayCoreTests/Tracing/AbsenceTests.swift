@@ -160,6 +160,15 @@ import Testing
     rig.end(.gone(at: nil, Verdict.Reason("Unregistered")))
     rig.wait(3)
     #expect(rig.why(change) == "retired" && rig.why(rig.change()) == "retired")
+    let later = rig.change()
+    var found = rig.explanation(of: later)
+    #expect(found?.outcome == .not(.retired("Unregistered")))
+    rig.register()
+    found = rig.explanation(of: later)
+    #expect(found?.outcome == .not(.retired("registered anew since")))
+    rig.unregister()
+    found = rig.explanation(of: later)
+    #expect(found?.outcome == .not(.retired("unregistered since")))
   }
 
   // MARK: Not known

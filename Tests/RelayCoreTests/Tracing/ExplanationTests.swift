@@ -156,6 +156,31 @@ import Testing
     #expect(rig.why(change) == "stopping")
   }
 
+  /// If the device was registered meanwhile, it may have had the other route before.
+  @Test(arguments: [false, true])
+  func `a story tells of the device's own route alone, unless the device may have changed it`(
+    isRegistered: Bool
+  ) {
+    var rig = TraceRig.subscribed()
+    rig.change()
+    rig.wait(2)
+    rig.end(.later(after: nil, .route, Verdict.Reason("InvalidProviderToken")))
+    let change = rig.change()
+    rig.wait(3)
+    let other = RouteKey(scope: Sample.scope, transport: .fcm, topic: "other")
+    for route in [other, Self.route] {
+      rig.relay.renew(route, at: rig.now)
+      rig.relay.withdraw(route, at: rig.now)
+    }
+    if isRegistered { rig.register() }
+    let explanation = rig.explanation(of: change)
+    let told = Set(
+      (explanation?.story ?? []).compactMap { entry -> RouteKey? in
+        if case .route(let route, _) = entry.event { route } else { nil }
+      })
+    #expect(told == (isRegistered ? [other, Self.route] : [Self.route]))
+  }
+
   @Test func `a change waits in its route's queue while the route has no room`() {
     var limits = Limits()
     limits.inFlightPerRoute = 1

@@ -218,11 +218,7 @@ struct TraceRig: ~Copyable {
   mutating func why(
     _ change: Identifier, _ device: DeviceKey = TraceRig.device, without lost: Range<Int>? = nil
   ) -> String {
-    take()
-    var known = entries
-    if let lost { known.replaceSubrange(lost, with: [TraceEntry(at: now, .lost(lost.count))]) }
-    let standing = relay.standing(of: device, zones: [Sample.zone], at: now)
-    guard let found = Explanation.of(change, in: known, standing).last else {
+    guard let found = explanation(of: change, device, without: lost) else {
       return "no longer known"
     }
     switch found.outcome {
@@ -230,6 +226,16 @@ struct TraceRig: ~Copyable {
     case .not(let reason): return reason.code
     case .unknown: return "unknown"
     }
+  }
+
+  mutating func explanation(
+    of change: Identifier, _ device: DeviceKey = TraceRig.device, without lost: Range<Int>? = nil
+  ) -> Explanation? {
+    take()
+    var known = entries
+    if let lost { known.replaceSubrange(lost, with: [TraceEntry(at: now, .lost(lost.count))]) }
+    let standing = relay.standing(of: device, zones: [Sample.zone], at: now)
+    return Explanation.of(change, in: known, standing).last
   }
 }
 
