@@ -147,6 +147,9 @@ import ZoneRelayTesting
       #expect(error?.code == .badState)
       #expect(error?.message.contains("sync") == true)
     }
+    let left = try FileManager.default.contentsOfDirectory(
+      atPath: url.deletingLastPathComponent().path)
+    #expect(left == ["state.json"], "a draft that failed takes no room")
   }
 
   @Test func `a second client on one file is found at the first client's next save`() async throws {

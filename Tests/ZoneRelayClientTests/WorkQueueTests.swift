@@ -42,6 +42,21 @@ import Testing
     expect(queue.end(), [callers[3]])
   }
 
+  @Test func `a round that is being stopped takes no further callers`() {
+    var queue = WorkQueue()
+    let callers = (0..<3).map { _ in queue.newCaller() }
+    expect(queue.fetch(callers[0]), true)
+    expect(queue.next(), .round)
+    expect(queue.call(callers[1], stopsOthers: true), false)
+    expect(queue.fetch(callers[2]), false)
+    queue.beginRound()
+    expect(queue.end(), [callers[0]])
+    expect(queue.next(), .call(callers[1]))
+    expect(queue.end(), [])
+    expect(queue.next(), .round)
+    expect(queue.end(), [callers[2]])
+  }
+
   @Test func `a call is no round that others could share`() {
     var queue = WorkQueue()
     let (calling, fetching) = (queue.newCaller(), queue.newCaller())

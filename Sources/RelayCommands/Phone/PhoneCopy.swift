@@ -23,8 +23,10 @@ actor PhoneCopy: ChangeSink {
     guard let folder = self.directory else { return }
     do {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      for file in try FileManager.default.contentsOfDirectory(atPath: folder.path)
-      where file.hasSuffix(".json") {
+      for file in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+        // A crash in the middle of a save leaves a draft.
+        if file.hasSuffix(".draft") { unlink(folder.appendingPathComponent(file).path) }
+        guard file.hasSuffix(".json") else { continue }
         let json = try Data(contentsOf: folder.appendingPathComponent(file))
         let zone = try JSONDecoder().decode(Zone.self, from: json)
         zones[zone.zone] = zone

@@ -35,13 +35,19 @@ public struct StateFile: StateStore {
     let file = FileIdentity(url)
     // A file that was removed is written anew.
     guard file == .absent || file == newest.identity ?? file else { throw otherClient }
-    try write(state)
-    let saved = FileIdentity(draft)
-    guard rename(draft.path, url.path) == 0 else {
-      // A client that was made meanwhile has removed the draft.
-      throw errno == ENOENT ? otherClient : Self.failure("rename", draft)
+    do {
+      try write(state)
+      let saved = FileIdentity(draft)
+      guard rename(draft.path, url.path) == 0 else {
+        // A client that was made meanwhile has removed the draft.
+        throw errno == ENOENT ? otherClient : Self.failure("rename", draft)
+      }
+      newest.note(saved)
+    } catch {
+      // On a full disk the draft would take the room that comes free.
+      unlink(draft.path)
+      throw error
     }
-    newest.note(saved)
     // Without this sync a power loss may bring the old file back.
     let directory = open(url.deletingLastPathComponent().path, O_RDONLY)
     guard directory >= 0 else { throw Self.failure("open the directory of", url) }

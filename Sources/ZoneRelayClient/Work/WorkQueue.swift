@@ -74,9 +74,10 @@ struct WorkQueue {
   }
 
   /// The running round begins to fetch what all callers want until now, so the callers that came
-  /// while it waited for the user's token share it.
+  /// while it waited for the user's token share it. A round that is being stopped begins nothing:
+  /// these callers get the next one.
   mutating func beginRound() {
-    guard case .round(let callers) = current else { return }
+    guard stopping.isEmpty, case .round(let callers) = current else { return }
     current = .round(callers.union(fetchers))
     fetchers = []
   }
