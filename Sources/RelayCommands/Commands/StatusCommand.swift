@@ -30,12 +30,12 @@ struct StatusCommand: RelayCommand {
       return try await show(control, Renderer(format: json ? .json : .text, console: console))
     }
     let renderer = Renderer(format: json ? .jsonLine : .text, console: console)
-    while console.isOpen() {
+    repeat {
       // On a terminal each report replaces the report before it.
       if console.isColourful, !json { console.answer("\u{1b}[H\u{1b}[2J") }
       _ = try await show(control, renderer)
       try await Task.sleep(for: .seconds(1))
-    }
+    } while console.isOpen()
     return .done
   }
 

@@ -20,9 +20,12 @@ struct PhoneRun {
         group.addTask { try await runPhones() }
         group.addTask { try await waitForEnd(signals) }
         group.addTask { try await showTotals() }
-        group.addTask {
-          try await talk.untilClosed()
-          return .interrupted
+        // With --once the run ends by itself.
+        if !isOnce {
+          group.addTask {
+            try await talk.untilClosed()
+            return .interrupted
+          }
         }
         // The first to end, ends all.
         defer { group.cancelAll() }
