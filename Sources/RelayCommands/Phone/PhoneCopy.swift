@@ -65,7 +65,7 @@ actor PhoneCopy: ChangeSink {
   func apply(_ page: NotificationPage) async throws {
     var event = PhoneEvent("notifications")
     (event.phone, event.count, event.isLast) = (number, page.notifications.count, page.isLast)
-    await talk.tell(event)
+    if !page.notifications.isEmpty { await talk.tell(event) }
   }
 
   func accountChanged(from: String?, to: String?) async throws {

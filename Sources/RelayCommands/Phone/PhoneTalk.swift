@@ -17,8 +17,7 @@ actor PhoneTalk {
     count(event)
     // Each line of JSON names its phone. For people, the lines of many phones would be noise.
     guard json || !isFarm else { return }
-    // A page without notifications is only counted.
-    if event.event != "notifications" || event.count != 0 { show(event) }
+    show(event)
   }
 
   /// Returns when what is printed cannot be read any more.
@@ -39,7 +38,6 @@ actor PhoneTalk {
     case "registered": total.count = (total.count ?? 0) + 1
     case "wake": total.wake = (total.wake ?? 0) + 1
     case "failed": failures += 1
-    case "notifications": total.pages = (total.pages ?? 0) + 1
     case "page":
       total.pages = (total.pages ?? 0) + 1
       total.records =
