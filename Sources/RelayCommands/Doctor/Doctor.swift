@@ -33,29 +33,26 @@ struct Doctor: Sendable {
   /// Lets one change travel, if there are keys for it.
   private func walk() async -> [Finding] {
     guard let settings = probes.settings else { return [] }
-    let untried = untriedKey(of: settings.apps)
-    if let untried { tell(untried) }
-    return [untried].compactMap(\.self) + (await walk(settings))
+    switch WalkScene.choose(settings.apps, probes.given) {
+    case .none(let finding):
+      tell(finding)
+      return [finding]
+    case .scene(let scene):
+      let untried = untriedKey(in: scene)
+      if let untried { tell(untried) }
+      return [untried].compactMap(\.self) + (await walk(scene, settings))
+    }
   }
 
   /// Names a producer's key that the operator has given for nothing.
-  private func untriedKey(of apps: [Settings.App]) -> Finding? {
-    guard case .scene(let scene) = WalkScene.choose(apps, probes.given),
-      case .bearer = scene.producer, probes.given.producerKey != nil
-    else { return nil }
+  private func untriedKey(in scene: WalkScene) -> Finding? {
+    guard case .bearer = scene.producer, probes.given.producerKey != nil else { return nil }
     return .skipped(
       .change, "--producer-key", "no producer of \(scene.scope.text) has this key",
       remedy: "name the private key of a publicKey in its producers, or leave the option out")
   }
 
-  private func walk(_ settings: Settings) async -> [Finding] {
-    let scene: WalkScene
-    switch WalkScene.choose(settings.apps, probes.given) {
-    case .none(let finding):
-      tell(finding)
-      return [finding]
-    case .scene(let chosen): scene = chosen
-    }
+  private func walk(_ scene: WalkScene, _ settings: Settings) async -> [Finding] {
     guard let address = DaemonAddress(settings, listening: probes.elsewhere) else {
       let finding = Finding.skipped(
         .change, "a change", "server.listen has port 0, so the port is not known",

@@ -117,9 +117,7 @@ struct PhoneRelayOptions: ParsableArguments {
   var apiToken: String?
 
   func validate() throws {
-    guard RelayAddress.Environment(rawValue: environment) != nil else {
-      throw ValidationError("--environment must be development or production")
-    }
+    try EnvironmentName.check(environment)
     guard let url = URL(string: relay), url.host() != nil,
       ["http", "https"].contains(url.scheme)
     else { throw ValidationError("--relay must be a URL such as https://relay.example.com") }
