@@ -55,13 +55,19 @@ import ZoneRelayTesting
     #expect(await rig.sink.zones.keys.sorted() == [Rig.notes])
   }
 
-  @Test func `expired notifications fetch the databases`() async throws {
+  /// A client whose tokens have expired after a change that it has not fetched.
+  private static func expiredWithNews() async throws -> Rig {
     let rig = try Rig()
     _ = try await rig.client.prepare([.database("all", .private)])
     await rig.relay.save(TestRecord("a"), in: Rig.notes)
     try await rig.client.fetchAllChanges()
     await rig.relay.save(TestRecord("b"), in: Rig.notes)
     await rig.relay.expireTokens()
+    return rig
+  }
+
+  @Test func `expired notifications fetch the databases`() async throws {
+    let rig = try await Self.expiredWithNews()
     let report = try await rig.client.fetchAllChanges(.notifications)
     #expect(report.zones == [Rig.notes])
     #expect(await rig.sink.notificationPages.last?.startsOver == true)
@@ -72,12 +78,7 @@ import ZoneRelayTesting
   func `the page after expired notifications starts over, also after a failure`(isRestarted: Bool)
     async throws
   {
-    let rig = try Rig()
-    _ = try await rig.client.prepare([.database("all", .private)])
-    await rig.relay.save(TestRecord("a"), in: Rig.notes)
-    try await rig.client.fetchAllChanges()
-    await rig.relay.save(TestRecord("b"), in: Rig.notes)
-    await rig.relay.expireTokens()
+    let rig = try await Self.expiredWithNews()
     let before = await rig.requests(to: "notifications/changes")
     await rig.relay.fail { request in
       guard request.url.path.hasSuffix("notifications/changes") else { return nil }

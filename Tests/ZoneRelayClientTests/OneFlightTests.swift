@@ -87,10 +87,8 @@ import ZoneRelayTesting
     _ = try await others[1].value
   }
 
-  @Test func `a round without callers stops before the next page`() async throws {
-    let rig = try Rig()
-    await rig.relay.setPageEntries(1)
-    for number in 1...5 { await rig.relay.save(TestRecord("r\(number)"), in: Rig.notes) }
+  /// The only caller leaves while the sink has the round's first page.
+  private static func stopAfterFirstPage(_ rig: Rig) async throws {
     let gate = Gate()
     await rig.sink.wait(at: gate)
     let only = Task { try await rig.client.fetchAllChanges() }
@@ -98,9 +96,16 @@ import ZoneRelayTesting
     only.cancel()
     await #expect(throws: CancellationError.self) { try await only.value }
     await gate.open()
-    // The next round begins when the stopped one has ended.
+    // This call begins when the stopped round has ended.
     try await rig.client.register(.courier)
     #expect(await rig.sink.pages.count == 1)
+  }
+
+  @Test func `a round without callers stops before the next page`() async throws {
+    let rig = try Rig()
+    await rig.relay.setPageEntries(1)
+    for number in 1...5 { await rig.relay.save(TestRecord("r\(number)"), in: Rig.notes) }
+    try await Self.stopAfterFirstPage(rig)
     try await rig.client.fetchAllChanges()
     #expect(await rig.sink.zones[Rig.notes]?.count == 5)
   }
@@ -113,16 +118,7 @@ import ZoneRelayTesting
     for number in 1...20 {
       await rig.relay.save(TestRecord("a"), in: ZoneID(name: "zone \(number)", owner: "_alice"))
     }
-    let gate = Gate()
-    await rig.sink.wait(at: gate)
-    let only = Task { try await rig.client.fetchAllChanges() }
-    await gate.untilArrival()
-    only.cancel()
-    await #expect(throws: CancellationError.self) { try await only.value }
-    await gate.open()
-    // The next call begins when the stopped round has ended.
-    try await rig.client.register(.courier)
-    #expect(await rig.sink.pages.count == 1)
+    try await Self.stopAfterFirstPage(rig)
     try await rig.restarted().fetchAllChanges()
     #expect(await rig.sink.zones.count == 20)
     #expect(await rig.sink.pages.count == 20, "no page came twice")

@@ -140,11 +140,7 @@ import Testing
 
   @Test func `a change waits for a route that is stopped or has no provider`() {
     var rig = TraceRig.subscribed()
-    rig.change()
-    rig.wait(2)
-    rig.end(.later(after: nil, .route, Verdict.Reason("InvalidProviderToken")))
-    let change = rig.change()
-    rig.wait(3)
+    let change = rig.changeOfStoppedRoute()
     #expect(rig.why(change) == "route_stopped")
     rig.relay.withdraw(Self.route, at: rig.now)
     #expect(rig.why(change) == "no_provider")
@@ -162,11 +158,7 @@ import Testing
     isRegistered: Bool
   ) {
     var rig = TraceRig.subscribed()
-    rig.change()
-    rig.wait(2)
-    rig.end(.later(after: nil, .route, Verdict.Reason("InvalidProviderToken")))
-    let change = rig.change()
-    rig.wait(3)
+    let change = rig.changeOfStoppedRoute()
     let other = RouteKey(scope: Sample.scope, transport: .fcm, topic: "other")
     for route in [other, Self.route] {
       rig.relay.renew(route, at: rig.now)
@@ -257,5 +249,17 @@ import Testing
     rig.acknowledge(.notifications(TraceRig.head))
     rig.end()
     #expect(rig.why(third) == "woken 2", "the fetch may have been the wake's effect")
+  }
+}
+
+extension TraceRig {
+  /// A change that waits because its device's route is stopped.
+  fileprivate mutating func changeOfStoppedRoute() -> Identifier {
+    change()
+    wait(2)
+    end(.later(after: nil, .route, Verdict.Reason("InvalidProviderToken")))
+    let waiting = change()
+    wait(3)
+    return waiting
   }
 }
