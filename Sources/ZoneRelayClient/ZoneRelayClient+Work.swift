@@ -14,29 +14,17 @@ extension ZoneRelayClient {
     stopsOthers: Bool = false,
     _ work: @escaping @Sendable (isolated ZoneRelayClient) async throws -> Value
   ) async throws -> Value {
-    try Task.checkCancellation()
-    let caller = queue.newCaller()
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        calls[caller] = Call {
-          let result: Result<Value, any Error>
-          do {
-            result = .success(try await work($0))
-            $0.backoff.ended()
-          } catch {
-            result = .failure(Self.reason(for: error))
-          }
-          guard $0.calls.removeValue(forKey: caller) != nil else { return }
-          continuation.resume(with: result)
-        } cancel: {
-          continuation.resume(throwing: CancellationError())
-        }
-        let starts = queue.call(caller, stopsOthers: stopsOthers)
-        endPauseIfUnwanted()
-        if starts { startWork() }
+    try await wait { caller, continuation in
+      calls[caller] = Call {
+        let result = await $0.result(of: work)
+        guard $0.calls.removeValue(forKey: caller) != nil else { return }
+        continuation.resume(with: result)
+      } cancel: {
+        continuation.resume(throwing: CancellationError())
       }
-    } onCancel: {
-      Task { await self.leave(caller) }
+      let starts = queue.call(caller, stopsOthers: stopsOthers)
+      endPauseIfUnwanted()
+      return starts
     }
   }
 
@@ -44,17 +32,31 @@ extension ZoneRelayClient {
   ///
   /// - Parameter isUrgent: whether the caller gets an error rather than a long wait.
   func joinRound(isUrgent: Bool = false) async throws -> FetchReport {
+    try await wait { caller, continuation in
+      fetchers[caller] = continuation
+      let starts = queue.fetch(caller)
+      if isUrgent {
+        urgent.insert(caller)
+        hurry()
+      }
+      return starts
+    }
+  }
+
+  /// Waits as a new caller, until it is answered or its task is cancelled.
+  ///
+  /// - Parameter join: gives the caller its place in the queue, and returns whether the client must
+  ///   start to work.
+  private func wait<Value: Sendable>(
+    _ join: (WorkQueue.Caller, CheckedContinuation<Value, any Error>) -> Bool
+  ) async throws -> Value {
     try Task.checkCancellation()
     let caller = queue.newCaller()
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        fetchers[caller] = continuation
-        let starts = queue.fetch(caller)
-        if isUrgent {
-          urgent.insert(caller)
-          hurry()
-        }
-        if starts { startWork() }
+        // The work has no parent task: it serves many callers, and the cancelling of one must not
+        // end it.
+        if join(caller, continuation) { Task { await runWork() } }
       }
     } onCancel: {
       Task { await self.leave(caller) }
@@ -69,26 +71,14 @@ extension ZoneRelayClient {
     endPauseIfUnwanted()
   }
 
-  /// The work has no parent task: it serves many callers, and the cancelling of one must not end
-  /// it.
-  private func startWork() {
-    Task { await runWork() }
-  }
-
   private func runWork() async {
     while let work = queue.next() {
       switch work {
       case .call(let caller):
-        if let call = calls[caller] { await call.run(self) }
+        await calls[caller]?.run(self)
         _ = queue.end()
       case .round:
-        let result: Result<FetchReport, any Error>
-        do {
-          result = .success(try await round())
-          backoff.ended()
-        } catch {
-          result = .failure(Self.reason(for: error))
-        }
+        let result = await result(of: { try await $0.round() })
         for caller in queue.end() {
           urgent.remove(caller)
           fetchers.removeValue(forKey: caller)?.resume(with: result)
@@ -98,9 +88,19 @@ extension ZoneRelayClient {
     if statusBoard.status != .signedOut { show(.idle) }
   }
 
-  /// A caller that still waits for stopped work learns why it was stopped.
-  private static func reason(for error: any Error) -> any Error {
-    error is WorkStopped ? RelayError(.signedOut, "the user signed out during the call") : error
+  /// Runs a piece of work. A caller that still waits for stopped work learns why it was stopped.
+  private func result<Value>(
+    of work: (isolated ZoneRelayClient) async throws -> Value
+  ) async -> Result<Value, any Error> {
+    do {
+      let value = try await work(self)
+      backoff.ended()
+      return .success(value)
+    } catch is WorkStopped {
+      return .failure(RelayError(.signedOut, "the user signed out during the call"))
+    } catch {
+      return .failure(error)
+    }
   }
 
   /// Waits before a request. The wait ends early if it was shortened, and with an error if no

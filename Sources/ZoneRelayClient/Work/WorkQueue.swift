@@ -13,13 +13,8 @@ struct WorkQueue {
     case round
   }
 
-  private enum Current {
-    case none
-    case call(Caller?)
-    case round(Set<Caller>)
-  }
-
-  private var current = Current.none
+  /// The running piece of work, with the callers that still wait for it; nil if nothing runs.
+  private var current: (isRound: Bool, callers: Set<Caller>)?
   private var isRunning = false
   private(set) var calls: [Caller] = []
   private(set) var fetchers: Set<Caller> = []
@@ -61,14 +56,14 @@ struct WorkQueue {
     if !calls.isEmpty {
       let caller = calls.removeFirst()
       stopping.remove(caller)
-      current = .call(caller)
+      current = (false, [caller])
       return .call(caller)
     }
     guard !fetchers.isEmpty else {
       isRunning = false
       return nil
     }
-    current = .round(fetchers)
+    current = (true, fetchers)
     fetchers = []
     return .round
   }
@@ -77,20 +72,15 @@ struct WorkQueue {
   /// while it waited for the user's token share it. A round that is being stopped begins nothing:
   /// these callers get the next one.
   mutating func beginRound() {
-    guard stopping.isEmpty, case .round(let callers) = current else { return }
-    current = .round(callers.union(fetchers))
+    guard stopping.isEmpty, current?.isRound == true else { return }
+    current?.callers.formUnion(fetchers)
     fetchers = []
   }
 
   /// Whether some caller still waits for the running piece of work, and no call stops it. A round
   /// goes on only while this is true, and any work waits for the relay only while this is true.
   var isWanted: Bool {
-    guard stopping.isEmpty else { return false }
-    return switch current {
-    case .none: false
-    case .call(let caller): caller != nil
-    case .round(let fetchers): !fetchers.isEmpty
-    }
+    stopping.isEmpty && current?.callers.isEmpty == false
   }
 
   /// A caller does not wait any more. Its call is run only if it has begun.
@@ -98,21 +88,15 @@ struct WorkQueue {
     calls.removeAll { $0 == caller }
     stopping.remove(caller)
     fetchers.remove(caller)
-    switch current {
-    case .call(caller): current = .call(nil)
-    case .round(var fetchers):
-      fetchers.remove(caller)
-      current = .round(fetchers)
-    case .none, .call: break
-    }
+    current?.callers.remove(caller)
   }
 
   /// Ends the running piece of work.
   ///
   /// - Returns: the callers of the round, who must be answered.
   mutating func end() -> Set<Caller> {
-    defer { current = .none }
-    guard case .round(let fetchers) = current else { return [] }
-    return fetchers
+    defer { current = nil }
+    guard let current, current.isRound else { return [] }
+    return current.callers
   }
 }
