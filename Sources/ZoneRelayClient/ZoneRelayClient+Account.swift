@@ -52,18 +52,18 @@ extension ZoneRelayClient {
     guard state.user != nil || state.isChanging else { return }
     // The user waits for this one request.
     backoff.pass()
-    let unregistered: Result<Void, any Error>
+    var failure: (any Error)?
     do {
       _ = try await ask(
-        .device, "tokens/unregister", InstallationQuestion(installation), Ignored.self)
-      unregistered = .success(())
+        .device, "tokens/unregister", InstallationQuestion(clientId: installation.name),
+        Ignored.self)
     } catch {
-      unregistered = .failure(error)
+      failure = error
     }
     token = nil
     courier.forget()
     try await change(to: nil)
     show(.signedOut)
-    try unregistered.get()
+    if let failure { throw failure }
   }
 }

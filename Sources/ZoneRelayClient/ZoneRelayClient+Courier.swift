@@ -24,15 +24,24 @@ extension ZoneRelayClient {
     var hasLapsed = false
     while !Task.isCancelled, courier.isNewest(reader) {
       do {
-        let start = clock.now
-        switch try await readOnce(into: wakes) {
-        case .registered: continue
-        case .lapsed where !hasLapsed:
-          hasLapsed = true
+        guard let url = courier.url else {
+          try await registerAgain()
           continue
-        case .wake: break
-        case .silence where clock.now - start >= Self.shortestSilence: break
-        case .lapsed, .silence:
+        }
+        let start = clock.now
+        let (answer, hasWake) = try await readOnce(at: url, into: wakes)
+        // The relay does not know the address any more.
+        if answer.status == 410 {
+          courier.lapsed(url)
+          if !hasLapsed {
+            hasLapsed = true
+            continue
+          }
+        } else if answer.status != 200 {
+          throw answer.failure("courier", at: clock.date)
+        }
+        let isHeld = answer.status == 200 && clock.now - start >= Self.shortestSilence
+        guard hasWake || isHeld else {
           throw RelayError(.busy, "courier: the answer came at once and brought no wake")
         }
         hasLapsed = false
@@ -49,51 +58,9 @@ extension ZoneRelayClient {
     wakes.finish()
   }
 
-  /// What became of one answer of the courier.
-  private enum CourierAnswer {
-    case wake
-    /// No wake came.
-    case silence
-    /// The relay does not know the address any more.
-    case lapsed
-    /// There is a new address now.
-    case registered
-  }
-
   /// An answer without a wake that comes sooner is a failure: without a pause before the next
   /// question, a stopping relay or a page of a network that asks for a sign-in would be a storm.
   private static let shortestSilence = Duration.seconds(1)
-
-  /// Reads wakes until the relay ends the answer.
-  private func readOnce(
-    into wakes: AsyncThrowingStream<Wake, any Error>.Continuation
-  ) async throws -> CourierAnswer {
-    guard let url = courier.url else {
-      try await registerAgain()
-      return .registered
-    }
-    let (answer, hasWake): (RelayAnswer, Bool)
-    if let streaming = transport as? any StreamingTransport {
-      (answer, hasWake) = try await readStream(at: url, by: streaming, into: wakes)
-    } else {
-      answer = try await transport.send(Self.poll(url))
-      // The empty answer means: ask again.
-      let wake = answer.status == 200 ? Wake(json: answer.body) : nil
-      if let wake { wakes.yield(wake) }
-      hasWake = wake != nil
-    }
-    switch answer.status {
-    case 200: return hasWake ? .wake : .silence
-    case 410:
-      courier.lapsed(url)
-      return .lapsed
-    case 408, 429, 500...599:
-      throw RelayError(
-        .busy, answer.reason("courier"), retryAfter: answer.retryAfter(at: clock.date))
-    case 300...399: throw RelayError(.badAnswer, answer.reason("courier"))
-    default: throw RelayError(.refused, answer.reason("courier"))
-    }
-  }
 
   /// The app may register a newer address while this waits for its turn, or sign out.
   private func registerAgain() async throws {
@@ -106,29 +73,32 @@ extension ZoneRelayClient {
     }
   }
 
-  /// The relay answers a poll after 55 s at most.
-  private static func poll(_ url: URL) -> RelayRequest {
-    RelayRequest(method: "GET", url: url, timeout: .seconds(75), isHeld: true)
-  }
-
-  /// - Returns: the answer's head, and whether a wake came.
-  private func readStream(
-    at url: URL, by transport: any StreamingTransport,
-    into wakes: AsyncThrowingStream<Wake, any Error>.Continuation
-  ) async throws -> (RelayAnswer, Bool) {
-    var request = Self.poll(url)
+  /// Reads wakes until the relay ends the answer.
+  ///
+  /// - Returns: the answer, of a stream its head alone, and whether a wake came.
+  private func readOnce(
+    at url: URL, into wakes: AsyncThrowingStream<Wake, any Error>.Continuation
+  ) async throws -> (answer: RelayAnswer, hasWake: Bool) {
+    // The relay answers a poll after 55 s at most.
+    var request = RelayRequest(method: "GET", url: url, timeout: .seconds(75), isHeld: true)
+    guard let streaming = transport as? any StreamingTransport else {
+      let answer = try await transport.send(request)
+      // The empty answer means: ask again.
+      let wake = answer.status == 200 ? Wake(json: answer.body) : nil
+      if let wake { wakes.yield(wake) }
+      return (answer, wake != nil)
+    }
     request.headers["Accept"] = "text/event-stream"
     // This header acknowledges, so it names only a wake that the app has handled.
     let handled = courier.handledWake
     if handled > 0 { request.headers["Last-Event-ID"] = "\(handled)" }
-    let answer = try await transport.open(request)
+    let answer = try await streaming.open(request)
     let head = RelayAnswer(status: answer.status, headers: answer.headers)
     guard head.status == 200 else { return (head, false) }
     var events = ServerSentEvents()
     var hasWake = false
     for try await bytes in answer.bytes {
-      for data in events.append(bytes) {
-        guard let wake = Wake(json: data) else { continue }
+      for wake in events.append(bytes).compactMap(Wake.init(json:)) {
         wakes.yield(wake)
         hasWake = true
       }

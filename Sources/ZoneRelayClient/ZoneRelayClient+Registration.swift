@@ -6,16 +6,9 @@ extension ZoneRelayClient {
   }
 
   func registerNow(_ address: PushAddress) async throws {
-    let answer: RegistrationAnswer
-    if let question = try RegistrationQuestion(address, of: installation) {
-      answer = try await ask(.device, "tokens/register", question, RegistrationAnswer.self).answer
-    } else {
-      answer = try await ask(
-        .device, "tokens/create",
-        InstallationQuestion(installation, environment: relay.environment),
-        RegistrationAnswer.self
-      ).answer
-    }
+    let question = try RegistrationQuestion(address, of: installation, in: relay.environment)
+    let path = address == .courier ? "tokens/create" : "tokens/register"
+    let answer = try await ask(.device, path, question, RegistrationAnswer.self).answer
     guard let url = answer.webcourierURL, courier.registered(address, url) else {
       throw fail(.badAnswer, "tokens/register: the answer has no webcourierURL")
     }
@@ -32,7 +25,9 @@ extension ZoneRelayClient {
   /// - Throws: ``RelayError`` if a whole request failed. Requests before it have been carried out:
   ///   call again with all subscriptions.
   public func prepare(_ subscriptions: [Subscription]) async throws -> [SubscriptionResult] {
-    let changes = subscriptions.map(SubscriptionChange.save)
+    let changes = subscriptions.map {
+      SubscriptionChange(id: $0.id, database: $0.database, saved: $0)
+    }
     return try await perform { client in try await client.modify(changes) }
   }
 
@@ -43,7 +38,7 @@ extension ZoneRelayClient {
   public func remove(
     _ subscriptions: [String], in database: Subscription.Database
   ) async throws -> [SubscriptionResult] {
-    let changes = subscriptions.map { SubscriptionChange.delete($0, database) }
+    let changes = subscriptions.map { SubscriptionChange(id: $0, database: database) }
     return try await perform { client in try await client.modify(changes) }
   }
 

@@ -58,13 +58,7 @@ extension ZoneRelayClient {
           _ = refusal(of: token, answer.reason(path))
           throw error
         }
-      // A 408 means that the body came too slowly. A 410 that does not come from the relay comes
-      // from a proxy before it.
-      case 408, 410, 429, 500...599:
-        throw fail(.busy, answer.reason(path), retryAfter: answer.retryAfter(at: clock.date))
-      // A relay does not redirect: this is a network that asks for a sign-in, or a proxy.
-      case 300...399: throw fail(.badAnswer, answer.reason(path))
-      default: throw fail(.refused, answer.reason(path))
+      default: throw fail(answer.failure(path, at: clock.date))
       }
     }
   }
@@ -120,12 +114,14 @@ extension ZoneRelayClient {
   }
 
   /// Notes a failure, so that the next request waits.
-  func fail(
-    _ code: RelayError.Code, _ message: String, retryAfter: Duration? = nil
-  ) -> RelayError {
+  func fail(_ error: RelayError) -> RelayError {
     refused = nil
-    let wait = backoff.failed(at: clock.now, retryAfter: retryAfter, chance: clock.chance)
-    return RelayError(code, message, retryAfter: wait)
+    let wait = backoff.failed(at: clock.now, retryAfter: error.retryAfter, chance: clock.chance)
+    return RelayError(error.code, error.message, retryAfter: wait)
+  }
+
+  func fail(_ code: RelayError.Code, _ message: String) -> RelayError {
+    fail(RelayError(code, message))
   }
 
   /// Notes that the relay refuses a token. The next request waits; with another token a second at
@@ -139,6 +135,7 @@ extension ZoneRelayClient {
   /// Tells the relay that the device has dealt with a wake.
   func acknowledge(_ wake: UInt32) async throws {
     _ = try await ask(
-      .device, "wakes/acknowledge", InstallationQuestion(installation, wake: wake), Ignored.self)
+      .device, "wakes/acknowledge", InstallationQuestion(clientId: installation.name, w: wake),
+      Ignored.self)
   }
 }

@@ -52,7 +52,7 @@ extension ZoneRelayClient {
   }
 
   private func fetchDatabase(_ database: UserDatabase, _ report: inout FetchReport) async throws {
-    var (expiries, seen) = (0, SeenTokens())
+    var reading = FeedReading()
     while true {
       try checkWanted()
       let held = state[database]
@@ -60,17 +60,13 @@ extension ZoneRelayClient {
         .database, "\(database.rawValue)/changes/database", DatabaseQuestion(syncToken: held),
         DatabaseAnswer.self)
       if isExpired {
-        expiries += 1
-        guard expiries <= Self.expiriesMax else { throw noAdvance("changes/database") }
+        try expire(&reading, "changes/database")
         try await fetchDigest(of: database, from: page, &report)
-        seen = SeenTokens()
         continue
       }
       let isLast = page.moreComing != true
-      try check(page.syncToken, "changes/database")
-      guard isLast || seen.advances(from: held, to: page.syncToken) else {
-        throw noAdvance("changes/database")
-      }
+      try check(
+        page.syncToken, after: held, isLast: isLast, &reading, "changes/database")
       let zones = page.zones ?? []
       try await fetchChanged(zones, of: database, &report)
       state.read(database, to: page.syncToken, naming: zones.map(\.zoneID))
@@ -106,14 +102,14 @@ extension ZoneRelayClient {
     of database: UserDatabase, from first: DatabaseAnswer, _ report: inout FetchReport
   ) async throws {
     var (page, present): (DatabaseAnswer, Set<ZoneID>) = (first, [])
-    var seen = SeenTokens()
+    var reading = FeedReading()
     while true {
       let zones = page.zones ?? []
       present.formUnion(zones.map(\.zoneID))
       try await fetchChanged(zones, of: database, &report)
       guard page.moreComing == true else { break }
       try checkWanted()
-      guard let digest = page.digestToken, seen.advances(from: nil, to: digest) else {
+      guard let digest = page.digestToken, reading.advances(from: nil, to: digest) else {
         throw noAdvance("the digest")
       }
       let (isExpired, next) = try await ask(
@@ -126,7 +122,7 @@ extension ZoneRelayClient {
       try await lose(zone, .unseen, &report)
     }
     // The first page's token, so that what changed between the pages is named again.
-    try check(first.syncToken, "the digest")
+    try check(first.syncToken, after: nil, isLast: true, &reading, "the digest")
     state.read(database, to: first.syncToken, naming: present)
     try saveProgress()
   }
@@ -136,45 +132,45 @@ extension ZoneRelayClient {
   private func fetchNotifications(_ report: inout FetchReport) async throws {
     var held = state.notifications
     var startsOver = held == nil
-    var (expiries, seen) = (0, SeenTokens())
+    var reading = FeedReading()
     while true {
       try checkWanted()
       let (isExpired, page) = try await ask(
         .device, "notifications/changes", NotificationsQuestion(syncToken: held),
         NotificationsAnswer.self)
       let isLast = page.moreComing != true && !isExpired
-      try check(page.syncToken, "notifications/changes")
-      if isExpired { seen = SeenTokens() }
-      guard isLast || seen.advances(from: held, to: page.syncToken) else {
-        throw noAdvance("notifications/changes")
-      }
+      if isExpired { try expire(&reading, "notifications/changes") }
+      try check(
+        page.syncToken, after: held, isLast: isLast, &reading, "notifications/changes")
       if isExpired {
-        expiries += 1
-        guard expiries <= Self.expiriesMax else { throw noAdvance("notifications/changes") }
         state.lostNotifications()
-        (held, startsOver) = (page.syncToken, true)
       } else {
         try await sink.apply(
           NotificationPage(
             page, startsOver: startsOver, notBefore: state.notificationsWaitUntil))
         report.pages += 1
-        (held, startsOver) = (page.syncToken, false)
-        state.notifications = held
+        state.notifications = page.syncToken
         try saveProgress()
       }
       if isLast { return }
+      (held, startsOver) = (page.syncToken, isExpired)
     }
   }
 
-  /// How often a token of one feed may expire in a round. More would be a fault of the relay.
-  static let expiriesMax = 3
-
-  /// An empty token would stand for the feed's start.
-  func check(_ token: String, _ place: String) throws {
-    if token.isEmpty { throw fail(.badAnswer, "\(place): the token is empty") }
+  func expire(_ reading: inout FeedReading, _ place: String) throws {
+    guard reading.expires() else { throw noAdvance(place) }
   }
 
-  func noAdvance(_ place: String) -> RelayError {
+  /// Checks the token of a page. An empty one would stand for the feed's start.
+  func check(
+    _ token: String, after held: String?, isLast: Bool, _ reading: inout FeedReading,
+    _ place: String
+  ) throws {
+    if token.isEmpty { throw fail(.badAnswer, "\(place): the token is empty") }
+    guard isLast || reading.advances(from: held, to: token) else { throw noAdvance(place) }
+  }
+
+  private func noAdvance(_ place: String) -> RelayError {
     fail(.badAnswer, "\(place): more is coming, and the token does not advance")
   }
 }

@@ -11,7 +11,7 @@ extension ZoneRelayClient {
   ) async throws {
     var rest = zones[...]
     var unfinished: [ZoneID] = []
-    var readings: [ZoneID: ZoneReading] = [:]
+    var readings: [ZoneID: FeedReading] = [:]
     if state.begin(zones) { try save() }
     try checkWanted()
     while !rest.isEmpty || !unfinished.isEmpty {
@@ -29,7 +29,7 @@ extension ZoneRelayClient {
       for (zone, item) in zip(batch, items) {
         // What a stopped round leaves of this answer comes again: its tokens are not kept.
         guard queue.isWanted else { break }
-        switch try await take(item, of: zone, &readings[zone, default: ZoneReading()], &report) {
+        switch try await take(item, of: zone, &readings[zone, default: FeedReading()], &report) {
         case .more: unfinished.append(zone)
         case .end: break
         case .failed(let error) where error.isPassing:
@@ -42,19 +42,13 @@ extension ZoneRelayClient {
       }
       try saveProgress()
       // The pages of the other zones are applied.
-      if let busy { throw fail(busy.code, busy.message, retryAfter: busy.retryAfter) }
+      if let busy { throw fail(busy) }
       try checkWanted()
     }
   }
 
   /// How many zones one request asks for: at most 200 records each fit into an answer of 1,000.
   private static let zonesPerRequest = 50
-
-  /// What a round remembers of one zone.
-  private struct ZoneReading {
-    var expiries = 0
-    var seen = SeenTokens()
-  }
 
   /// What became of one zone's part of an answer.
   private enum ZoneStep {
@@ -67,15 +61,13 @@ extension ZoneRelayClient {
 
   /// Applies one zone's part of an answer.
   private func take(
-    _ item: ZonesAnswer.Zone, of zone: ZoneID, _ reading: inout ZoneReading,
+    _ item: ZonesAnswer.Zone, of zone: ZoneID, _ reading: inout FeedReading,
     _ report: inout FetchReport
   ) async throws -> ZoneStep {
     let held = state.token(of: zone)
     switch item.serverErrorCode {
     case _ where item.isExpired && held != nil:
-      reading.expiries += 1
-      guard reading.expiries <= Self.expiriesMax else { throw noAdvance("zone \(zone.name)") }
-      reading.seen = SeenTokens()
+      try expire(&reading, "zone \(zone.name)")
       state.expire(zone)
       return .more
     case ErrorAnswer.zoneNotFound:
@@ -87,10 +79,7 @@ extension ZoneRelayClient {
       throw fail(.badAnswer, "changes/zone: zone \(zone.name) has no syncToken")
     }
     let isLast = item.moreComing != true
-    try check(token, "zone \(zone.name)")
-    guard isLast || reading.seen.advances(from: held, to: token) else {
-      throw noAdvance("zone \(zone.name)")
-    }
+    try check(token, after: held, isLast: isLast, &reading, "zone \(zone.name)")
     let page = ZonePage(item, of: zone, startsOver: held == nil)
     // An answer without news is no page for the sink.
     if token != held || page.gap || !page.isEmpty {

@@ -135,7 +135,10 @@ import ZoneRelayTesting
       additionalFields: ["title"], collapseIDKey: "k", isUrgent: true)
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    let json = try encoder.encode(SubscriptionsQuestion([.save(subscription)]))
+    let json = try encoder.encode(
+      SubscriptionsQuestion([
+        SubscriptionChange(id: "q", database: .private, saved: subscription)
+      ]))
     let zone = #"{"ownerRecordName":"_alice","zoneName":"Notes"}"#
     func filter(_ comparator: String, _ value: String, _ more: String = "", system: String = "")
       -> String

@@ -28,26 +28,21 @@ public struct NotificationInfo: Hashable, Sendable, Encodable {
   private var shouldBadge: Bool?
   private var shouldSendContentAvailable: Bool?
   private var shouldSendMutableContent: Bool?
-
-  private init() {}
+  /// Only query subscriptions have these two, and each sets its own.
+  var additionalFields: [String]?
+  var collapseIDKey: String?
 
   /// The push shows nothing, and lets the app run for a moment.
-  public static let silent: NotificationInfo = {
-    var info = NotificationInfo()
-    info.shouldSendContentAvailable = true
-    return info
-  }()
+  public static let silent = NotificationInfo(shouldSendContentAvailable: true)
 
   /// The push shows a text. It also lets the app run, unless `runsApp` is false.
   public static func alert(
     _ body: String, title: String? = nil, subtitle: String? = nil, sound: String? = nil,
     runsApp: Bool = true
   ) -> NotificationInfo {
-    var info = NotificationInfo()
-    (info.title, info.subtitle, info.alertBody) = (title, subtitle, body)
-    info.soundName = sound
-    info.shouldSendContentAvailable = runsApp
-    return info
+    NotificationInfo(
+      title: title, subtitle: subtitle, alertBody: body, soundName: sound,
+      shouldSendContentAvailable: runsApp)
   }
 
   /// The push shows texts that the app has in several languages.
@@ -55,15 +50,11 @@ public struct NotificationInfo: Hashable, Sendable, Encodable {
     _ body: Localization, title: Localization? = nil, subtitle: Localization? = nil,
     sound: String? = nil, runsApp: Bool = true
   ) -> NotificationInfo {
-    var info = NotificationInfo()
-    (info.alertLocalizationKey, info.alertLocalizationArgs) = (body.key, body.fields)
-    (info.titleLocalizationKey, info.titleLocalizationArgs) = (title?.key, title?.fields)
-    (info.subtitleLocalizationKey, info.subtitleLocalizationArgs) = (
-      subtitle?.key, subtitle?.fields
-    )
-    info.soundName = sound
-    info.shouldSendContentAvailable = runsApp
-    return info
+    NotificationInfo(
+      titleLocalizationKey: title?.key, titleLocalizationArgs: title?.fields,
+      subtitleLocalizationKey: subtitle?.key, subtitleLocalizationArgs: subtitle?.fields,
+      alertLocalizationKey: body.key, alertLocalizationArgs: body.fields, soundName: sound,
+      shouldSendContentAvailable: runsApp)
   }
 
   /// The same, and the push raises the app's badge.

@@ -15,8 +15,6 @@ public struct Subscription: Hashable, Sendable {
   public let database: Database
   let rule: Rule
   let notification: NotificationInfo
-  let additionalFields: [String]
-  let collapseIDKey: String?
   let isUrgent: Bool
 
   enum Rule: Hashable, Sendable {
@@ -36,7 +34,7 @@ public struct Subscription: Hashable, Sendable {
   ) -> Subscription {
     Subscription(
       id: id, database: .private, rule: .zone(zone, recordType: recordType),
-      notification: notification, additionalFields: [], collapseIDKey: nil, isUrgent: isUrgent)
+      notification: notification, isUrgent: isUrgent)
   }
 
   /// Fires for every change in any zone of a database but the default zone.
@@ -48,8 +46,7 @@ public struct Subscription: Hashable, Sendable {
   ) -> Subscription {
     Subscription(
       id: id, database: database == .private ? .private : .shared,
-      rule: .database(recordType: recordType), notification: notification, additionalFields: [],
-      collapseIDKey: nil, isUrgent: isUrgent)
+      rule: .database(recordType: recordType), notification: notification, isUrgent: isUrgent)
   }
 
   /// Fires for changes of records that pass a query.
@@ -64,8 +61,10 @@ public struct Subscription: Hashable, Sendable {
     notification: NotificationInfo = .silent, additionalFields: [String] = [],
     collapseIDKey: String? = nil, isUrgent: Bool = false
   ) -> Subscription {
-    Subscription(
-      id: id, database: database, rule: .query(query), notification: notification,
-      additionalFields: additionalFields, collapseIDKey: collapseIDKey, isUrgent: isUrgent)
+    var info = notification
+    info.additionalFields = additionalFields.isEmpty ? nil : additionalFields
+    info.collapseIDKey = collapseIDKey
+    return Subscription(
+      id: id, database: database, rule: .query(query), notification: info, isUrgent: isUrgent)
   }
 }

@@ -5,9 +5,9 @@ struct SubscriptionWaits {
 
   /// - Returns: the result of a change that must wait; nil if it may be sent.
   func result(of change: SubscriptionChange, at now: Duration) -> SubscriptionResult? {
-    guard case .save(let subscription) = change, let refusal = refusals[subscription],
-      refusal.until > now
-    else { return nil }
+    guard let saved = change.saved, let refusal = refusals[saved], refusal.until > now else {
+      return nil
+    }
     let error = RelayError(.busy, refusal.message, retryAfter: refusal.until - now)
     return SubscriptionResult(id: change.id, error: error)
   }
@@ -15,13 +15,13 @@ struct SubscriptionWaits {
   /// The relay has answered.
   mutating func take(_ result: SubscriptionResult, of change: SubscriptionChange, at now: Duration)
   {
-    switch change {
-    case .save(let subscription):
-      refusals[subscription] = result.error.flatMap { error in
+    if let saved = change.saved {
+      refusals[saved] = result.error.flatMap { error in
         error.retryAfter.map { (now + $0, error.message) }
       }
-    // Where one is removed, there may be room for another.
-    case .delete: refusals = [:]
+    } else {
+      // Where one is removed, there may be room for another.
+      refusals = [:]
     }
   }
 }

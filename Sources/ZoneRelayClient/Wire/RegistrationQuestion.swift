@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// `tokens/register`: the address at which a push provider reaches the installation.
+/// `tokens/register`: the address at which a push provider reaches the installation; for the
+/// courier alone `tokens/create`.
 struct RegistrationQuestion: Encodable {
   private var clientId: String
   private var apnsEnvironment: String?
@@ -10,9 +11,10 @@ struct RegistrationQuestion: Encodable {
   private var token: String?
   private var subscription: BrowserSubscription?
 
-  /// - Returns: nil if the address is the courier, which needs no registration of a push token.
   /// - Throws: if `address` holds no subscription of a browser.
-  init?(_ address: PushAddress, of installation: UUID) throws {
+  init(
+    _ address: PushAddress, of installation: UUID, in environment: RelayAddress.Environment
+  ) throws {
     clientId = installation.name
     switch address {
     case .apns(let token, let topic, let sandbox):
@@ -29,7 +31,7 @@ struct RegistrationQuestion: Encodable {
       } catch {
         throw RelayError(.refused, "the JSON is no PushSubscription of a browser: \(error)")
       }
-    case .courier: return nil
+    case .courier: apnsEnvironment = environment.rawValue
     }
   }
 

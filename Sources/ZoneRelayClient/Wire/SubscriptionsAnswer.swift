@@ -7,7 +7,7 @@ struct SubscriptionsAnswer: Decodable {
     guard subscriptions.count == changes.count else { return nil }
     return zip(changes, subscriptions).map { change, item in
       // The subscription that the app wants to remove is gone.
-      if case .delete = change, item.serverErrorCode == "NOT_FOUND" {
+      if change.saved == nil, item.serverErrorCode == "NOT_FOUND" {
         return SubscriptionResult(id: change.id, error: nil)
       }
       return SubscriptionResult(id: change.id, error: item.error(of: "subscription \(change.id)"))

@@ -1,35 +1,20 @@
 /// What happens to one subscription.
-enum SubscriptionChange {
-  case save(Subscription)
-  case delete(String, Subscription.Database)
-
-  var database: Subscription.Database {
-    switch self {
-    case .save(let subscription): subscription.database
-    case .delete(_, let database): database
-    }
-  }
-
-  var id: String {
-    switch self {
-    case .save(let subscription): subscription.id
-    case .delete(let id, _): id
-    }
-  }
+struct SubscriptionChange {
+  let id: String
+  let database: Subscription.Database
+  /// nil if the subscription is removed.
+  var saved: Subscription?
 }
 
 /// `subscriptions/modify`.
 struct SubscriptionsQuestion: Encodable {
   private var operations: [Operation]
 
-  init(_ changes: [SubscriptionChange]) {
-    operations = changes.map {
-      switch $0 {
-      case .save(let subscription):
-        Operation(operationType: "update", subscription: SubscriptionText(subscription))
-      case .delete(let id, _):
-        Operation(operationType: "delete", subscription: SubscriptionText(id))
-      }
+  init(_ changes: some Sequence<SubscriptionChange>) {
+    operations = changes.map { change in
+      Operation(
+        operationType: change.saved == nil ? "delete" : "update",
+        subscription: change.saved.map(SubscriptionText.init) ?? SubscriptionText(change.id))
     }
   }
 
@@ -49,7 +34,7 @@ private struct SubscriptionText: Encodable {
   private var firesOn: [RecordQuery.Event]?
   private var firesOnce: Bool?
   private var urgent: Bool?
-  private var notificationInfo: Info?
+  private var notificationInfo: NotificationInfo?
 
   init(_ id: String) { subscriptionID = id }
 
@@ -68,29 +53,12 @@ private struct SubscriptionText: Encodable {
     case .database(let type): (subscriptionType, recordType) = ("database", type)
     }
     urgent = subscription.isUrgent
-    notificationInfo = Info(of: subscription)
+    notificationInfo = subscription.notification
   }
 
   private struct Query: Encodable {
     var recordType: String
     var filterBy: [FilterText]
-  }
-
-  /// The members of `NotificationInfo`, and those that only query subscriptions have.
-  private struct Info: Encodable {
-    private enum CodingKeys: String, CodingKey { case additionalFields, collapseIDKey }
-    private let subscription: Subscription
-
-    init(of subscription: Subscription) { self.subscription = subscription }
-
-    func encode(to encoder: any Encoder) throws {
-      try subscription.notification.encode(to: encoder)
-      var members = encoder.container(keyedBy: CodingKeys.self)
-      if !subscription.additionalFields.isEmpty {
-        try members.encode(subscription.additionalFields, forKey: .additionalFields)
-      }
-      try members.encodeIfPresent(subscription.collapseIDKey, forKey: .collapseIDKey)
-    }
   }
 }
 
