@@ -5,24 +5,7 @@ struct FetchPlan: Codable, Hashable, Sendable {
   var notifications = false
 
   /// What a wake asks for that names not everything.
-  static let everything: FetchPlan = {
-    var plan = FetchPlan()
-    plan.databases = Set(UserDatabase.allCases)
-    plan.notifications = true
-    return plan
-  }()
-
-  init() {}
-
-  /// What the app asks for.
-  init(_ scope: Scope) {
-    switch scope {
-    case .everything: self = .everything
-    case .database(let database): databases = [database]
-    case .zone(let zone): zones = [zone]
-    case .notifications: notifications = true
-    }
-  }
+  static let everything = FetchPlan(databases: Set(UserDatabase.allCases), notifications: true)
 
   mutating func add(_ other: FetchPlan) {
     databases.formUnion(other.databases)

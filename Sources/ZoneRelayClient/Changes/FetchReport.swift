@@ -19,10 +19,6 @@ public struct FetchReport: Hashable, Sendable {
   /// Zones of the database being read that the relay does not find. Empty when the round has ended.
   var missing: Set<ZoneID> = []
 
-  init() {}
-  init(deferredUntil: Date?) { self.deferredUntil = deferredUntil }
-  init(isIgnored: Bool) { self.isIgnored = isIgnored }
-
   mutating func add(_ page: ZonePage) {
     pages += 1
     records += page.deleted.count + page.changed.count

@@ -29,8 +29,12 @@ public struct Wake: Hashable, Sendable {
   /// Reads a push that the system has handed to the app, over APNs or FCM. The result is nil for
   /// any push that is not the relay's.
   public init?(userInfo: [AnyHashable: Any]) {
-    guard let ck = Self.json(userInfo["ck"]), let zr = Self.json(userInfo["zr"]) else { return nil }
-    self.init(ck: ck, zr: zr)
+    guard let ck = Self.json(userInfo["ck"]), let zr = Self.json(userInfo["zr"]),
+      JSONSerialization.isValidJSONObject(["ck": ck, "zr": zr]),
+      // The check above leaves nothing that could fail.
+      let json = try? JSONSerialization.data(withJSONObject: ["ck": ck, "zr": zr])
+    else { return nil }
+    self.init(json: json)
   }
 
   /// Reads a push dictionary from JSON, as the courier and Web Push bring it. The result is nil for
@@ -38,21 +42,10 @@ public struct Wake: Hashable, Sendable {
   public init?(json: Data) {
     // Other bytes than JSON are no push of the relay.
     guard let push = try? JSONDecoder().decode(PushDictionary.self, from: json) else { return nil }
-    self.init(push.ck, push.zr)
-  }
-
-  private init?(ck: Data, zr: Data) {
-    // A part of another form is no push of the relay.
-    guard let ck = try? JSONDecoder().decode(PushDictionary.CloudKit.self, from: ck),
-      let zr = try? JSONDecoder().decode(PushDictionary.Pending.self, from: zr)
-    else { return nil }
-    self.init(ck, zr)
-  }
-
-  private init(_ ck: PushDictionary.CloudKit, _ zr: PushDictionary.Pending) {
+    let zr = push.zr
     number = zr.w
-    user = ck.ckuserid
-    container = ck.cid
+    user = push.ck.ckuserid
+    container = push.ck.cid
     zones = (zr.z ?? []).map { Zone(id: $0.zone, waits: $0.waits) }
     hasNotifications = zr.q == 1
     hasMore = zr.m == 1
@@ -60,11 +53,10 @@ public struct Wake: Hashable, Sendable {
   }
 
   /// FCM brings each part as a text, APNs as a dictionary.
-  private static func json(_ part: Any?) -> Data? {
-    if let text = part as? String { return Data(text.utf8) }
-    guard let part, JSONSerialization.isValidJSONObject(part) else { return nil }
-    // The check above leaves nothing that could fail.
-    return try? JSONSerialization.data(withJSONObject: part)
+  private static func json(_ part: Any?) -> Any? {
+    guard let text = part as? String else { return part }
+    // Another text is no part of a push.
+    return try? JSONSerialization.jsonObject(with: Data(text.utf8))
   }
 }
 

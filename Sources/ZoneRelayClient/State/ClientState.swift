@@ -190,14 +190,15 @@ extension ClientState {
   mutating func want(_ scope: Scope) {
     switch scope {
     case .everything:
-      wanted.add(FetchPlan(.everything))
+      wanted.add(.everything)
       wanted.zones.formUnion(waiting.keys)
       waiting = [:]
     case .zone(let named):
       let zone = user.map { named.resolved(for: $0) } ?? named
-      wanted.add(FetchPlan(.zone(zone)))
+      wanted.zones.insert(zone)
       waiting[zone] = nil
-    case .database, .notifications: wanted.add(FetchPlan(scope))
+    case .database(let database): wanted.databases.insert(database)
+    case .notifications: wanted.notifications = true
     }
   }
 

@@ -4,8 +4,9 @@
   // On Linux, URLSession gives an answer only when it is whole, so the client polls there.
   extension URLSessionTransport: StreamingTransport {
     public func open(_ request: RelayRequest) async throws -> StreamedAnswer {
+      // The delegate follows no redirection here either.
       let (bytes, response) = try await session.bytes(
-        for: Self.outgoing(request), delegate: RefusedRedirections())
+        for: Self.outgoing(request), delegate: answers)
       guard let response = response as? HTTPURLResponse else {
         throw URLError(.badServerResponse)
       }
@@ -29,17 +30,6 @@
       }
       return StreamedAnswer(
         status: response.statusCode, headers: Self.headers(of: response), bytes: lines)
-    }
-  }
-
-  /// Follows no redirection.
-  final class RefusedRedirections: NSObject, URLSessionTaskDelegate {
-    func urlSession(
-      _ session: URLSession, task: URLSessionTask,
-      willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
-      completionHandler: @escaping @Sendable (URLRequest?) -> Void
-    ) {
-      completionHandler(nil)
     }
   }
 #endif

@@ -16,7 +16,7 @@ internal import Foundation
 /// and its answer is dropped. On Linux, a cancelled task of `URLSession` has crashed processes.
 public final class URLSessionTransport: RelayTransport {
   let session: URLSession
-  private let answers = SessionAnswers()
+  let answers = SessionAnswers()
   #if canImport(FoundationNetworking)
     /// Sends held requests, and nothing else. In the other session a request with a body could take
     /// the connection that `warm` has prepared.
