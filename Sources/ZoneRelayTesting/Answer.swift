@@ -5,7 +5,9 @@ internal import ZoneRelayClient
 struct Answer: Error {
   var status = 200
   var json: Data
+}
 
+extension Answer {
   /// - Parameter members: what `JSONSerialization` can write.
   init(status: Int = 200, _ members: [String: Any]) {
     self.status = status
@@ -16,10 +18,12 @@ struct Answer: Error {
   /// The answer of a poll that brings nothing.
   static let empty = Answer(json: Data())
 
-  private init(json: Data) { self.json = json }
-
   init(status: Int, code: String, reason: String, after seconds: Int? = nil) {
     self.init(status: status, Self.error(code, reason, after: seconds))
+  }
+
+  static func badRequest(_ reason: String) -> Answer {
+    Answer(status: 400, code: "BAD_REQUEST", reason: reason)
   }
 
   /// The members of an error, of a request or an item.
@@ -31,11 +35,14 @@ struct Answer: Error {
     return members
   }
 
+  /// The members of the JSON, which was written above.
+  var members: [String: Any] {
+    (try? JSONSerialization.jsonObject(with: json)) as? [String: Any] ?? [:]
+  }
+
   var relayed: RelayAnswer {
     var answer = RelayAnswer(status: status, body: json)
-    // An error's JSON was written above.
-    let members = try? JSONSerialization.jsonObject(with: json) as? [String: Any]
-    if let seconds = members?["retryAfter"] as? Int { answer.headers["retry-after"] = "\(seconds)" }
+    if let seconds = members["retryAfter"] as? Int { answer.headers["retry-after"] = "\(seconds)" }
     return answer
   }
 }

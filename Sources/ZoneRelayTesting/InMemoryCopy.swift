@@ -25,7 +25,8 @@ public actor InMemoryCopy: ChangeSink {
   }
 
   public func apply(_ page: ZonePage) async throws {
-    begin()
+    checkTurn()
+    isBusy = true
     defer { isBusy = false }
     pages.append(page)
     try await hook(page)
@@ -34,27 +35,24 @@ public actor InMemoryCopy: ChangeSink {
   }
 
   public func remove(_ zone: ZoneID, _ why: ZoneLoss) async throws {
-    begin()
-    defer { isBusy = false }
+    checkTurn()
     records[zone] = nil
     losses[zone] = why
   }
 
   public func apply(_ page: NotificationPage) async throws {
-    begin()
-    defer { isBusy = false }
+    checkTurn()
     notificationPages.append(page)
   }
 
   public func accountChanged(from: String?, to: String?) async throws {
-    begin()
-    defer { isBusy = false }
+    checkTurn()
     accounts.append("\(from ?? "-") > \(to ?? "-")")
     (records, losses, notificationPages) = ([:], [:], [])
   }
 
-  private func begin() {
+  /// Only a page may wait, at the test's hook.
+  private func checkTurn() {
     precondition(!isBusy, "the client calls a sink's methods one at a time")
-    isBusy = true
   }
 }

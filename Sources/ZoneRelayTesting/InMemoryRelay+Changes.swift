@@ -7,7 +7,7 @@ extension InMemoryRelay {
   ///
   /// - Parameter installation: who made the change; that device is not woken by it.
   public func save(_ record: TestRecord, in zone: ZoneID, by installation: UUID? = nil) {
-    if zones[zone]?.loss != nil || zones[zone] == nil { begin(zone) }
+    begin(zone)
     let isNew = zones[zone]?.records[record.name]?.entry.isDeleted ?? true
     change(record, in: zone, isDeleted: false, by: installation)
     report(
@@ -41,7 +41,7 @@ extension InMemoryRelay {
   /// A zone was shared with a user, or withdrawn from one.
   public func share(_ zone: ZoneID, with user: String, _ isShared: Bool = true) {
     guard user != zone.owner else { return }
-    if zones[zone]?.loss != nil || zones[zone] == nil { begin(zone) }
+    begin(zone)
     if isShared {
       guard zones[zone]?.participants.insert(user).inserted == true else { return }
     } else {
@@ -59,11 +59,10 @@ extension InMemoryRelay {
   /// Whether the pages of a zone say that changes are missing.
   public func setGap(_ hasGap: Bool, in zone: ZoneID) { zones[zone]?.hasGap = hasGap }
 
+  /// Creates the zone, if there is none.
   private func begin(_ zone: ZoneID) {
     if zones[zone]?.loss == nil, zones[zone] != nil { return }
-    let cleared = zones[zone]?.cleared ?? 0
-    zones[zone] = ZoneFeed()
-    zones[zone]?.cleared = cleared
+    zones[zone] = ZoneFeed(cleared: zones[zone]?.cleared ?? 0)
     _ = next()
     list(zone, for: zone.owner, .private, loss: nil)
   }

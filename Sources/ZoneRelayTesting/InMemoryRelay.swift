@@ -29,11 +29,10 @@ public actor InMemoryRelay: RelayTransport {
   private var seen: [RelayRequest] = []
 
   public init(container: String = "iCloud.com.example.test") {
-    // A fixed text that is a URL.
-    let url = URL(string: "https://relay.invalid")
-    precondition(url != nil, "the URL of the relay in memory is a URL")
-    address = RelayAddress(
-      url: url ?? URL(fileURLWithPath: "/"), container: container, environment: .development)
+    guard let url = URL(string: "https://relay.invalid") else {
+      preconditionFailure("the URL of the relay in memory is a URL")
+    }
+    address = RelayAddress(url: url, container: container, environment: .development)
   }
 
   /// A token that the relay accepts as this user's, until ``refuseTokens(of:)`` is called.
@@ -71,16 +70,6 @@ public actor InMemoryRelay: RelayTransport {
       _ = await answer(request)
       throw URLError(.networkConnectionLost)
     case nil: return await answer(request).relayed
-    }
-  }
-
-  private func answer(_ request: RelayRequest) async -> Answer {
-    do {
-      return try await Endpoint(request).answer(by: self)
-    } catch let answer as Answer {
-      return answer
-    } catch {
-      return Answer(status: 400, code: "BAD_REQUEST", reason: "\(error)")
     }
   }
 

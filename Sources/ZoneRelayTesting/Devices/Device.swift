@@ -9,9 +9,7 @@ struct Device {
   var hasNotifications = false
   /// Whether something pends that no wake has told.
   var hasNews = false
-  private var wake: UInt32 = 0
-
-  init(user: String) { self.user = user }
+  private(set) var wake: UInt32 = 0
 
   /// Makes the next wake, which names all that pends; nil if nothing is new.
   mutating func nextWake(in container: String) -> Answer? {

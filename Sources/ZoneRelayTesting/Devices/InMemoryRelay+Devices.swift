@@ -13,7 +13,7 @@ extension InMemoryRelay {
 
   func register(_ question: Question, _ user: String) throws(Answer) -> Answer {
     guard let installation = question.installation else {
-      throw Answer(status: 400, code: "BAD_REQUEST", reason: "clientId is missing")
+      throw Answer.badRequest("clientId is missing")
     }
     if devices[installation]?.user != user { devices[installation] = Device(user: user) }
     let name = installation.uuidString.lowercased()
@@ -23,7 +23,7 @@ extension InMemoryRelay {
     ])
   }
 
-  func unregister(_ question: Question) throws(Answer) -> Answer {
+  func unregister(_ question: Question) -> Answer {
     if let installation = question.installation {
       devices[installation] = nil
       endPoll(of: installation)
@@ -33,20 +33,10 @@ extension InMemoryRelay {
 
   func acknowledge(_ question: Question) throws(Answer) -> Answer {
     guard let installation = question.installation, let wake = question["w"] as? Int else {
-      throw Answer(status: 400, code: "BAD_REQUEST", reason: "clientId or w is missing")
+      throw Answer.badRequest("clientId or w is missing")
     }
     devices[installation]?.acknowledge(wake)
     return Answer([:])
-  }
-
-  func read(_ zone: ZoneID, to position: Int, by installation: UUID?) {
-    guard let installation else { return }
-    devices[installation]?.zones[zone] = nil
-  }
-
-  func readNotifications(by installation: UUID?) {
-    guard let installation else { return }
-    devices[installation]?.hasNotifications = false
   }
 
   /// Waits for a wake. A second poll of the same installation ends the first.

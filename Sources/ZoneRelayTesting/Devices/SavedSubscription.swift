@@ -16,21 +16,16 @@ struct SavedSubscription {
 
   init(_ json: [String: Any], of user: String) throws(Answer) {
     guard let kind = (json["subscriptionType"] as? String).flatMap(Kind.init) else {
-      throw Answer(
-        status: 400, code: "BAD_REQUEST", reason: "subscriptionType must be query, zone or database"
-      )
+      throw Answer.badRequest("subscriptionType must be query, zone or database")
     }
     let query = json["query"] as? [String: Any]
     guard (query?["filterBy"] as? [Any] ?? []).isEmpty else {
-      throw Answer(
-        status: 400, code: "BAD_REQUEST", reason: "the relay in memory knows no filters")
+      throw Answer.badRequest("the relay in memory knows no filters")
     }
     self.kind = kind
     zone = ZoneID(json["zoneID"], of: user)
     guard kind != .zone || zone?.name != "_defaultZone" else {
-      throw Answer(
-        status: 400, code: "BAD_REQUEST",
-        reason: "AppDefaultZone does not support sync semantics")
+      throw Answer.badRequest("AppDefaultZone does not support sync semantics")
     }
     recordType = query?["recordType"] as? String ?? json["recordType"] as? String
     firesOn = Set(json["firesOn"] as? [String] ?? ["create", "update", "delete"])

@@ -10,7 +10,7 @@ extension InMemoryRelay {
     let head = users[user]?.head(of: database) ?? 0
     if let digest = question.text("digestToken") {
       throw digestAnswer(
-        after: try SyncToken(digest, of: "digest \(feed)").cursor, zones, feed, user)
+        after: try FeedCursor.read(digest, of: "digest \(feed)").cursor, zones, feed, user)
     }
     let reader = try cursor(question.text("syncToken"), in: feed, floor: 0, head: head)
     guard let reader else { throw digestAnswer(after: nil, zones, feed, user) }
@@ -78,8 +78,7 @@ extension InMemoryRelay {
         item = try zonePage(
           zone, after: asked["syncToken"] as? String, user, database, question.installation)
       } catch {
-        // The error was made from JSON above.
-        item = (try? JSONSerialization.jsonObject(with: error.json)) as? [String: Any] ?? [:]
+        item = error.members
       }
       item["zoneID"] = asked["zoneID"]
       items.append(item)
@@ -103,7 +102,7 @@ extension InMemoryRelay {
     let page = news.prefix(pageEntries)
     let isLast = page.count == news.count
     let end = isLast ? feed.head : page.last?.value.entry.position ?? feed.head
-    if isLast { read(zone, to: end, by: installation) }
+    if isLast, let installation { devices[installation]?.zones[zone] = nil }
     var item: [String: Any] = [
       "records": page.map { name, record in
         Self.item(name, record, isOwn: record.entry.isOwn(of: installation, for: reader))
@@ -142,7 +141,9 @@ extension InMemoryRelay {
       .sorted { $0.entry.position < $1.entry.position }
     let page = news.prefix(pageEntries)
     let isLast = page.count == news.count
-    if isLast { readNotifications(by: question.installation) }
+    if isLast, let installation = question.installation {
+      devices[installation]?.hasNotifications = false
+    }
     return Answer([
       "notifications": page.map { $0.json(for: question.installation, reader) },
       "syncToken": token(
@@ -156,7 +157,7 @@ extension InMemoryRelay {
   }
 
   func token(_ feed: String, _ cursor: FeedCursor) -> String {
-    SyncToken(feed: feed, era: era, cursor: cursor).text
+    cursor.token(of: feed, era: era)
   }
 
   /// The token of a reader who has caught up to this place.
@@ -170,7 +171,7 @@ extension InMemoryRelay {
   ) throws(Answer) -> FeedCursor? {
     var cursor = FeedCursor.start
     if let text {
-      let token = try SyncToken(text, of: feed)
+      let token = try FeedCursor.read(text, of: feed)
       guard token.era == era, token.cursor.position >= floor else { return nil }
       cursor = token.cursor
     }

@@ -23,8 +23,4 @@ struct ZoneFeed {
   mutating func end(_ loss: ZoneLoss, at position: Int) {
     self = ZoneFeed(loss: loss, cleared: position)
   }
-
-  init() {}
-
-  private init(loss: ZoneLoss, cleared: Int) { (self.loss, self.cleared) = (loss, cleared) }
 }
