@@ -43,17 +43,13 @@ extension ZoneRelayClient {
   }
 
   private func modify(_ changes: [SubscriptionChange]) async throws -> [SubscriptionResult] {
-    var results: [Int: SubscriptionResult] = [:]
-    for (place, change) in changes.enumerated() {
-      results[place] = subscriptionWaits.result(of: change, at: clock.now)
-    }
+    var results = changes.map { subscriptionWaits.result(of: $0, at: clock.now) }
     for database in Subscription.Database.allCases {
-      var places = changes.indices.filter {
+      let places = changes.indices.filter {
         changes[$0].database == database && results[$0] == nil
-      }[...]
-      while !places.isEmpty {
-        let batch = places.prefix(Self.operationsPerRequest)
-        places = places.dropFirst(batch.count)
+      }
+      for start in stride(from: 0, to: places.count, by: Self.operationsPerRequest) {
+        let batch = places[start...].prefix(Self.operationsPerRequest)
         let answer = try await ask(
           .database, "\(database.rawValue)/subscriptions/modify",
           SubscriptionsQuestion(batch.map { changes[$0] }), SubscriptionsAnswer.self
@@ -68,7 +64,7 @@ extension ZoneRelayClient {
         }
       }
     }
-    return changes.indices.compactMap { results[$0] }
+    return results.compactMap(\.self)
   }
 
   /// The relay refuses requests with more operations.

@@ -57,7 +57,7 @@ extension ZoneRelayClient {
       try checkWanted()
       let held = state[database]
       let (isExpired, page) = try await ask(
-        .database, "\(database.rawValue)/changes/database", DatabaseQuestion(syncToken: held),
+        .database, "\(database.rawValue)/changes/database", FeedQuestion(syncToken: held),
         DatabaseAnswer.self)
       if isExpired {
         try expire(&reading, "changes/database")
@@ -113,7 +113,7 @@ extension ZoneRelayClient {
         throw noAdvance("the digest")
       }
       let (isExpired, next) = try await ask(
-        .database, "\(database.rawValue)/changes/database", DatabaseQuestion(digestToken: digest),
+        .database, "\(database.rawValue)/changes/database", FeedQuestion(digestToken: digest),
         DatabaseAnswer.self)
       guard isExpired else { throw noAdvance("the digest") }
       page = next
@@ -136,7 +136,7 @@ extension ZoneRelayClient {
     while true {
       try checkWanted()
       let (isExpired, page) = try await ask(
-        .device, "notifications/changes", NotificationsQuestion(syncToken: held),
+        .device, "notifications/changes", FeedQuestion(syncToken: held),
         NotificationsAnswer.self)
       let isLast = page.moreComing != true && !isExpired
       if isExpired { try expire(&reading, "notifications/changes") }

@@ -9,7 +9,6 @@ struct Backoff {
   /// Whether the relay has named the time, so that no call may come before it.
   private(set) var isAsked = false
 
-  private static let firstSeconds = 1.0
   private static let longestSeconds = 300.0
   /// The time after a failure in which nothing is sent, however urgent it is.
   static let shortest = Duration.seconds(1)
@@ -40,16 +39,12 @@ struct Backoff {
   /// - Returns: how long to wait from now on.
   mutating func failed(at now: Duration, retryAfter: Duration?, chance: Double) -> Duration {
     (failures, isAnswered, lastFailure) = (failures + 1, false, now)
-    let seconds: Double
-    if let retryAfter, retryAfter >= .seconds(Self.firstSeconds) {
+    var seconds = min(Self.longestSeconds, Double(1 << min(failures - 1, 9))) * (0.8 + chance * 0.4)
+    isAsked = false
+    if let retryAfter, retryAfter >= Self.shortest {
       // Never sooner than the relay asks.
       seconds = retryAfter / .seconds(1) * (1 + chance / 5)
       isAsked = true
-    } else {
-      seconds =
-        min(Self.longestSeconds, Self.firstSeconds * Double(1 << min(failures - 1, 9)))
-        * (0.8 + chance * 0.4)
-      isAsked = false
     }
     let wait = Duration.milliseconds(Int64((seconds * 1_000).rounded()))
     until = now + wait

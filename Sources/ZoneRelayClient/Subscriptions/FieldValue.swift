@@ -18,51 +18,43 @@ extension FieldValue: Encodable {
   private enum CodingKeys: String, CodingKey { case value, type }
 
   public func encode(to encoder: any Encoder) throws {
+    let (type, value) = try members(at: encoder.codingPath)
     var members = encoder.container(keyedBy: CodingKeys.self)
-    try members.encode(Bare(value: self), forKey: .value)
-    try members.encodeIfPresent(typeName, forKey: .type)
+    try members.encode(value, forKey: .value)
+    try members.encodeIfPresent(type, forKey: .type)
   }
 
-  /// nil for an empty list, which is of every type.
-  private var typeName: String? {
+  /// The name of the value's type, which is nil for an empty list, and the value without its type.
+  private func members(
+    at place: [any CodingKey]
+  ) throws -> (type: String?, value: any Encodable) {
     switch self {
-    case .string: "STRING"
-    case .int64: "INT64"
-    case .double: "DOUBLE"
-    case .bytes: "BYTES"
-    case .timestamp: "TIMESTAMP"
-    case .reference: "REFERENCE"
-    case .location: "LOCATION"
-    case .list(let values): values.first?.typeName.map { "\($0)_LIST" }
+    case .string(let text): return ("STRING", text)
+    case .int64(let number): return ("INT64", number)
+    case .double(let number): return ("DOUBLE", number)
+    case .bytes(let bytes): return ("BYTES", bytes.base64EncodedString())
+    case .timestamp(let date):
+      let milliseconds = (date.timeIntervalSince1970 * 1_000).rounded()
+      guard let number = Int64(exactly: milliseconds) else {
+        throw EncodingError.invalidValue(
+          date, .init(codingPath: place, debugDescription: "no relay has such a time"))
+      }
+      return ("TIMESTAMP", number)
+    case .reference(let name, let zone):
+      return ("REFERENCE", Reference(recordName: name, zoneID: zone))
+    case .location(let latitude, let longitude):
+      return ("LOCATION", ["latitude": latitude, "longitude": longitude])
+    case .list(let values):
+      let items = try values.map { try $0.members(at: place) }
+      return (items.first?.type.map { "\($0)_LIST" }, items.map { Bare(value: $0.value) })
     }
   }
 
-  /// The value without its type.
+  /// A value of a list.
   private struct Bare: Encodable {
-    var value: FieldValue
+    var value: any Encodable
 
-    func encode(to encoder: any Encoder) throws {
-      var single = encoder.singleValueContainer()
-      switch value {
-      case .string(let text): try single.encode(text)
-      case .int64(let number): try single.encode(number)
-      case .double(let number): try single.encode(number)
-      case .bytes(let bytes): try single.encode(bytes.base64EncodedString())
-      case .timestamp(let date):
-        let milliseconds = (date.timeIntervalSince1970 * 1_000).rounded()
-        guard let number = Int64(exactly: milliseconds) else {
-          throw EncodingError.invalidValue(
-            date,
-            .init(codingPath: encoder.codingPath, debugDescription: "no relay has such a time"))
-        }
-        try single.encode(number)
-      case .reference(let name, let zone):
-        try single.encode(Reference(recordName: name, zoneID: zone))
-      case .location(let latitude, let longitude):
-        try single.encode(["latitude": latitude, "longitude": longitude])
-      case .list(let values): try single.encode(values.map(Bare.init))
-      }
-    }
+    func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }
   }
 
   private struct Reference: Encodable {

@@ -21,7 +21,8 @@ struct DatabaseAnswer: Decodable {
   }
 }
 
-struct DatabaseQuestion: Encodable {
+/// What comes after a token: of a database or of the notifications.
+struct FeedQuestion: Encodable {
   var syncToken: String?
   var digestToken: String?
 }

@@ -7,8 +7,6 @@ struct NotificationsAnswer: Decodable {
   var moreComing: Bool?
 }
 
-struct NotificationsQuestion: Encodable { var syncToken: String? }
-
 extension NotificationPage {
   init(_ answer: NotificationsAnswer, startsOver: Bool, notBefore: Double?) {
     self.init(

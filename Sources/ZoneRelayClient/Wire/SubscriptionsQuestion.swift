@@ -11,10 +11,9 @@ struct SubscriptionsQuestion: Encodable {
   private var operations: [Operation]
 
   init(_ changes: some Sequence<SubscriptionChange>) {
-    operations = changes.map { change in
+    operations = changes.map {
       Operation(
-        operationType: change.saved == nil ? "delete" : "update",
-        subscription: change.saved.map(SubscriptionText.init) ?? SubscriptionText(change.id))
+        operationType: $0.saved == nil ? "delete" : "update", subscription: SubscriptionText($0))
     }
   }
 
@@ -36,10 +35,9 @@ private struct SubscriptionText: Encodable {
   private var urgent: Bool?
   private var notificationInfo: NotificationInfo?
 
-  init(_ id: String) { subscriptionID = id }
-
-  init(_ subscription: Subscription) {
-    subscriptionID = subscription.id
+  init(_ change: SubscriptionChange) {
+    subscriptionID = change.id
+    guard let subscription = change.saved else { return }
     switch subscription.rule {
     case .query(let rule):
       subscriptionType = "query"
