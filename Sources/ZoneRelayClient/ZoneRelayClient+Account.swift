@@ -61,7 +61,7 @@ extension ZoneRelayClient {
       failure = error
     }
     token = nil
-    courier.forget()
+    (courier.push, courier.url) = (nil, nil)
     try await change(to: nil)
     show(.signedOut)
     if let failure { throw failure }

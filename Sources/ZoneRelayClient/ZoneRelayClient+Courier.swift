@@ -19,10 +19,11 @@ extension ZoneRelayClient {
   private func readCourier(
     into wakes: AsyncThrowingStream<Wake, any Error>.Continuation
   ) async {
-    let reader = courier.newReader()
+    courier.reader += 1
+    let reader = courier.reader
     var backoff = Backoff()
     var hasLapsed = false
-    while !Task.isCancelled, courier.isNewest(reader) {
+    while !Task.isCancelled, courier.reader == reader {
       do {
         guard let url = courier.url else {
           try await registerAgain()
@@ -32,7 +33,7 @@ extension ZoneRelayClient {
         let (answer, hasWake) = try await readOnce(at: url, into: wakes)
         // The relay does not know the address any more.
         if answer.status == 410 {
-          courier.lapsed(url)
+          if courier.url == url { courier.url = nil }
           if !hasLapsed {
             hasLapsed = true
             continue

@@ -1,3 +1,5 @@
+internal import Foundation
+
 extension ZoneRelayClient {
   /// Registers this installation for the signed-in user. Call it at each launch: the relay then
   /// knows the newest push token, and the courier's address is renewed, which holds for 12 hours.
@@ -9,9 +11,10 @@ extension ZoneRelayClient {
     let question = try RegistrationQuestion(address, of: installation, in: relay.environment)
     let path = address == .courier ? "tokens/create" : "tokens/register"
     let answer = try await ask(.device, path, question, RegistrationAnswer.self).answer
-    guard let url = answer.webcourierURL, courier.registered(address, url) else {
+    guard let url = answer.webcourierURL.flatMap({ URL(string: $0) }) else {
       throw fail(.badAnswer, "tokens/register: the answer has no webcourierURL")
     }
+    (courier.push, courier.url) = (address, url)
   }
 
   /// Saves subscriptions, so that changes wake this user's devices. To save a subscription again

@@ -147,7 +147,8 @@ extension ZoneRelayClient {
       } else {
         try await sink.apply(
           NotificationPage(
-            page, startsOver: startsOver, notBefore: state.notificationsWaitUntil))
+            notifications: page.notifications ?? [], startsOver: startsOver, isLast: isLast,
+            notBefore: state.notificationsWaitUntil.map { Date(timeIntervalSince1970: $0) }))
         report.pages += 1
         state.notifications = page.syncToken
         try saveProgress()

@@ -29,15 +29,26 @@ extension ZoneRelayClient {
       for (zone, item) in zip(batch, items) {
         // What a stopped round leaves of this answer comes again: its tokens are not kept.
         guard queue.isWanted else { break }
-        switch try await take(item, of: zone, &readings[zone, default: FeedReading()], &report) {
-        case .more: unfinished.append(zone)
-        case .end: break
-        case .failed(let error) where error.isPassing:
-          // Never sooner than the relay asks for any of the zones.
-          if (error.retryAfter ?? .zero) >= (busy?.retryAfter ?? .zero) { busy = error }
-        case .failed(let error):
-          state.refuse(zone)
-          report.failures[zone] = error
+        switch item.serverErrorCode {
+        case ErrorAnswer.tokenExpired where state.token(of: zone) != nil:
+          try expire(&readings[zone, default: FeedReading()], "zone \(zone.name)")
+          state.expire(zone)
+          unfinished.append(zone)
+        case ErrorAnswer.zoneNotFound: report.missing.insert(zone)
+        default:
+          guard let error = item.error(of: zone) else {
+            let isLast = try await apply(
+              item, of: zone, &readings[zone, default: FeedReading()], &report)
+            if !isLast { unfinished.append(zone) }
+            continue
+          }
+          if !error.isPassing {
+            state.refuse(zone)
+            report.failures[zone] = error
+          } else if (error.retryAfter ?? .zero) >= (busy?.retryAfter ?? .zero) {
+            // Never sooner than the relay asks for any of the zones.
+            busy = error
+          }
         }
       }
       try saveProgress()
@@ -50,34 +61,17 @@ extension ZoneRelayClient {
   /// How many zones one request asks for: at most 200 records each fit into an answer of 1,000.
   private static let zonesPerRequest = 50
 
-  /// What became of one zone's part of an answer.
-  private enum ZoneStep {
-    /// The zone has further pages.
-    case more
-    case end
-    /// The relay gives an error for this zone alone.
-    case failed(RelayError)
-  }
-
   /// Applies one zone's part of an answer.
-  private func take(
+  ///
+  /// - Returns: whether no further page follows at present.
+  private func apply(
     _ item: ZonesAnswer.Zone, of zone: ZoneID, _ reading: inout FeedReading,
     _ report: inout FetchReport
-  ) async throws -> ZoneStep {
-    let held = state.token(of: zone)
-    switch item.serverErrorCode {
-    case _ where item.isExpired && held != nil:
-      try expire(&reading, "zone \(zone.name)")
-      state.expire(zone)
-      return .more
-    case ErrorAnswer.zoneNotFound:
-      report.missing.insert(zone)
-      return .end
-    default: if let error = item.error(of: zone) { return .failed(error) }
-    }
+  ) async throws -> Bool {
     guard let token = item.syncToken else {
       throw fail(.badAnswer, "changes/zone: zone \(zone.name) has no syncToken")
     }
+    let held = state.token(of: zone)
     let isLast = item.moreComing != true
     try check(token, after: held, isLast: isLast, &reading, "zone \(zone.name)")
     let page = ZonePage(item, of: zone, startsOver: held == nil)
@@ -90,6 +84,6 @@ extension ZoneRelayClient {
     state.read(zone, to: token)
     report.missing.remove(zone)
     if isLast { state.didRead(zone) }
-    return isLast ? .end : .more
+    return isLast
   }
 }

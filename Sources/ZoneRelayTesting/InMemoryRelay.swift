@@ -21,8 +21,7 @@ public actor InMemoryRelay: RelayTransport {
   /// Tokens of an earlier era have expired.
   var era = 1
   var pageEntries = 200
-  var polls: [UUID: (number: Int, continuation: CheckedContinuation<Void, Never>)] = [:]
-  var pollCount = 0
+  var polls: [UUID: (id: UUID, continuation: CheckedContinuation<Void, Never>)] = [:]
   private var refused: [String: Int] = [:]
   private var faults: [Fault] = []
   private var fault: @Sendable (RelayRequest) async -> Fault? = { _ in nil }

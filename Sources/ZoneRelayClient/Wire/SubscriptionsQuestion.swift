@@ -69,11 +69,8 @@ private struct FilterText: Encodable {
 
   init(_ filter: RecordQuery.Filter) {
     comparator = filter.comparator
-    switch filter.subject {
-    case .field(let name): fieldName = name
-    case .systemField(let name): systemFieldName = name
-    case .wholeRecord: break
-    }
+    if case .field(let name) = filter.subject { fieldName = name }
+    if case .systemField(let name) = filter.subject { systemFieldName = name }
     fieldValue = filter.value
     distance = filter.distance
   }

@@ -58,9 +58,9 @@ public final class URLSessionTransport: RelayTransport {
   }
 
   static func headers(of response: HTTPURLResponse) -> [String: String] {
-    var headers: [String: String] = [:]
-    for (name, value) in response.allHeaderFields { headers["\(name)".lowercased()] = "\(value)" }
-    return headers
+    response.allHeaderFields.reduce(into: [:]) { headers, field in
+      headers["\(field.key)".lowercased()] = "\(field.value)"
+    }
   }
 
   static func outgoing(_ request: RelayRequest) -> URLRequest {

@@ -14,8 +14,6 @@ struct ZonesAnswer: Decodable {
     var reason: String?
     var retryAfter: Double?
 
-    var isExpired: Bool { serverErrorCode == ErrorAnswer.tokenExpired }
-
     func error(of zone: ZoneID) -> RelayError? {
       ErrorAnswer(serverErrorCode: serverErrorCode, reason: reason, retryAfter: retryAfter)
         .error(of: "zone \(zone.name)")

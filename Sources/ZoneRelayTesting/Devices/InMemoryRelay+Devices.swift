@@ -46,18 +46,17 @@ extension InMemoryRelay {
     }
     endPoll(of: installation)
     if let wake = devices[installation]?.nextWake(in: address.container) { return wake }
-    pollCount += 1
-    let number = pollCount
+    let id = UUID()
     await withTaskCancellationHandler {
-      await withCheckedContinuation { polls[installation] = (number, $0) }
+      await withCheckedContinuation { polls[installation] = (id, $0) }
     } onCancel: {
-      Task { await self.endPoll(of: installation, number) }
+      Task { await self.endPoll(of: installation, id) }
     }
     return devices[installation]?.nextWake(in: address.container) ?? .empty
   }
 
-  private func endPoll(of installation: UUID, _ number: Int) {
-    if polls[installation]?.number == number { endPoll(of: installation) }
+  private func endPoll(of installation: UUID, _ id: UUID) {
+    if polls[installation]?.id == id { endPoll(of: installation) }
   }
 
   func endPoll(of installation: UUID) {
