@@ -21,7 +21,7 @@ struct Bench: AsyncParsableCommand {
     ])
 }
 
-struct FanOutCommand: AsyncParsableCommand {
+struct FanOutCommand: BenchCommand {
   static let configuration = CommandConfiguration(
     commandName: "fanout",
     abstract: "S12 and P1: a public change for a million subscribers, killed in the middle.")
@@ -36,24 +36,24 @@ struct FanOutCommand: AsyncParsableCommand {
     }
   }
 
-  func run() async throws {
-    try await BenchRun.run(options) {
-      try await FanOutBench($0, subscribers: options.amount(subscribers)).run()
-    }
+  func measure(_ bench: Workbench) async throws -> [Figure] {
+    try await FanOutBench(bench: bench, subscribers: options.amount(subscribers)).run()
   }
 }
 
-struct AllCommand: AsyncParsableCommand {
+struct AllCommand: BenchCommand {
   static let configuration = CommandConfiguration(
     commandName: "all",
     abstract: "All that one round of a release needs: push to match, one after another.")
   @OptionGroup var options: BenchOptions
 
-  func run() async throws {
-    try await BenchRun.run(options) {
-      try await PushBench($0).run() + IngestBench($0).run() + PathBench($0).run()
-        + CatchUpBench($0).run() + DevicesBench($0).run() + BurstBench($0).run()
-        + MatchBench($0).run()
-    }
+  func measure(_ bench: Workbench) async throws -> [Figure] {
+    let parts: [any Measurement.Type] = [
+      PushBench.self, IngestBench.self, PathBench.self, CatchUpBench.self, DevicesBench.self,
+      BurstBench.self, MatchBench.self,
+    ]
+    var figures: [Figure] = []
+    for part in parts { figures += try await part.init(bench: bench).run() }
+    return figures
   }
 }

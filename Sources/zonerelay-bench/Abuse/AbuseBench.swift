@@ -1,32 +1,24 @@
 import Crypto
 import Foundation
 import NIOCore
-import NIOPosix
 import RelayWire
 
 /// Measures how the daemon serves 50 well-behaved users beside hostile callers, phase by phase on
 /// one daemon, and kills the daemon during the abuse.
 struct AbuseBench {
-  private let bench: Workbench
-  private let seconds: Int
-  private let bounds: AbuseBounds
-  private let only: String?
-
-  /// - Parameter only: if set, only phases and single kinds of abuse whose name contains this text
-  ///   run, without kills.
-  init(_ bench: Workbench, seconds: Int, bounds: AbuseBounds, only: String?) {
-    self.bench = bench
-    self.seconds = seconds
-    self.bounds = bounds
-    self.only = only
-  }
+  let bench: Workbench
+  let seconds: Int
+  let bounds: AbuseBounds
+  /// If set, only phases and single kinds of abuse whose name contains this text run, without
+  /// kills.
+  let only: String?
 
   func run() async throws -> [Figure] {
     _ = try OpenFiles.raise()
     let standin = try await Standin.start(bench)
     let store = try bench.emptyDirectory("abuse")
     let daemon = try await start(store, standin)
-    try await AbuseScene(bench, daemon: daemon).prepare()
+    try await AbuseScene(bench: bench, daemon: daemon).prepare()
     guard try await settle(daemon) != nil else { throw BenchError("the scene does not settle") }
     let quiet = try await phase("quiet", [], daemon, seconds: min(seconds, 60))
     let all = HostileCaller.strangers + HostileCaller.users + HostileCaller.producers
@@ -97,24 +89,15 @@ struct AbuseBench {
   /// Runs the well-behaved users of one phase and records their latencies and refusals.
   private func goodUsers(of phase: inout AbusePhase, _ daemon: MeasuredDaemon, seconds: Int) async {
     let length = TimeAmount.seconds(Int64(seconds))
-    let (run, group) = (phase.name, bench.group)
-    let users = (0..<GoodUser.count).map { GoodUser($0, run: run, length: length) }
-    async let connecting = Self.connecting(daemon, group, seconds: seconds)
+    let run = phase.name
+    let users = GoodUser.all(run: run, for: length)
+    async let connecting = ConnectingUser.run(daemon, for: .seconds(seconds))
     do {
-      let exchange = try await LoadExchange(users, to: .port(daemon.port), group: group)
-      try await exchange.run(within: length + .seconds(120))
+      try await daemon.serve(users, within: length + .seconds(120))
     } catch {
       phase.refusals.append("\(error)")
     }
     phase.add(users, await connecting)
-  }
-
-  private static func connecting(
-    _ daemon: MeasuredDaemon, _ group: MultiThreadedEventLoopGroup, seconds: Int
-  ) async -> ConnectingUser {
-    var connecting = ConnectingUser()
-    await connecting.run(daemon, group: group, for: .seconds(seconds))
-    return connecting
   }
 
   /// How long `settle` waits. One request may bring a thousand changes, each of which notifies ten
@@ -170,8 +153,8 @@ struct AbuseBench {
   /// Runs well-behaved users until the daemon is killed. Their answers do not count.
   private func use(_ daemon: MeasuredDaemon, run: String, seconds: Int) async {
     let length = TimeAmount.seconds(Int64(seconds))
-    let users = (0..<GoodUser.count).map { GoodUser($0, run: run, length: length) }
+    let users = GoodUser.all(run: run, for: length)
     // An error is expected here: the kill ends all connections.
-    try? await LoadExchange(users, to: .port(daemon.port), group: bench.group).run(within: length)
+    try? await daemon.serve(users, within: length)
   }
 }

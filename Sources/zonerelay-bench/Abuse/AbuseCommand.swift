@@ -1,6 +1,6 @@
 import ArgumentParser
 
-struct AbuseCommand: AsyncParsableCommand {
+struct AbuseCommand: BenchCommand {
   static let configuration = CommandConfiguration(
     commandName: "abuse",
     abstract: "Hostile callers beside 50 well-behaved users: what those feel, and what is left.",
@@ -26,11 +26,10 @@ struct AbuseCommand: AsyncParsableCommand {
     }
   }
 
-  func run() async throws {
-    let length = seconds ?? options.amount(600)
-    let bounds = wide ? AbuseBounds.wide : AbuseBounds()
-    try await BenchRun.run(options) {
-      try await AbuseBench($0, seconds: length, bounds: bounds, only: only).run()
-    }
+  func measure(_ bench: Workbench) async throws -> [Figure] {
+    try await AbuseBench(
+      bench: bench, seconds: seconds ?? options.amount(600), bounds: wide ? .wide : AbuseBounds(),
+      only: only
+    ).run()
   }
 }

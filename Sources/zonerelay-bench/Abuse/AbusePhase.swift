@@ -21,14 +21,9 @@ struct AbusePhase {
   var bytes: Int64 = 0
   var filesLeft = 0
 
-  init(name: String, answers: HostileAnswers) {
-    self.name = name
-    self.answers = answers
-  }
-
   mutating func add(_ users: [GoodUser], _ connecting: ConnectingUser) {
     for user in users {
-      latencies.add(user.latencies)
+      for some in user.latencies.values { latencies.add(some) }
       refusals += user.refusals
       slow.merge(user.slow, uniquingKeysWith: +)
     }

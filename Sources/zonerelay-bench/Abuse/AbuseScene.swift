@@ -13,35 +13,32 @@ struct AbuseScene {
   private var recordsEach: Int { bench.options.amount(200) }
   private var participants: Int { bench.options.amount(10_000) }
 
-  private let bench: Workbench
-  private let daemon: MeasuredDaemon
-
-  init(_ bench: Workbench, daemon: MeasuredDaemon) {
-    self.bench = bench
-    self.daemon = daemon
-  }
+  let bench: Workbench
+  let daemon: MeasuredDaemon
 
   func prepare() async throws {
-    for number in 0..<GoodUser.count {
+    try await Enrolment.run(0..<GoodUser.count, on: daemon) { number in
       let token = MeasuredDaemon.userToken(GoodUser.name(number))
-      let digits = String(100_000_000_000 + number)
-      try await ask(
-        "/device/1/\(MeasuredDaemon.scope)/tokens/register", token,
-        #"{"apnsEnvironment":"development","apnsToken":"\#(digits)\#(digits)","#
-          + #""clientId":"6f1c2a34-0000-4000-8000-\#(digits)"}"#)
-      try await subscribe(token, "private", #""subscriptionType":"database""#)
+      return [
+        Enrolment.device(number, token: token),
+        Enrolment.subscription(to: "private", token: token),
+      ]
     }
-    for number in 0..<Self.subscribers {
-      let filter = #""filterBy":[{"comparator":"NOT_EQUALS","fieldName":"title","#
-      try await subscribe(
-        MeasuredDaemon.userToken("_reader\(number)"), "public",
-        #""subscriptionType":"query","query":{"recordType":"Article",\#(filter)"#
-          + #""fieldValue":{"value":"nothing","type":"STRING"}}]}"#)
+    let filter =
+      #","filterBy":[{"comparator":"NOT_EQUALS","fieldName":"title","#
+      + #""fieldValue":{"value":"nothing","type":"STRING"}}]"#
+    try await Enrolment.run(0..<Self.subscribers, on: daemon) { number in
+      let token = MeasuredDaemon.userToken("_reader\(number)")
+      return [Enrolment.subscription(toPublic: "Article", filter: filter, token: token)]
     }
-    let hostile = HostileCaller.hostileUser
-    try await subscribe(
-      MeasuredDaemon.userToken(hostile), "private",
-      #""subscriptionType":"query","query":{"recordType":"Article"}"#)
+    let hostile = MeasuredDaemon.userToken(HostileCaller.hostileUser)
+    try await Enrolment.run(0..<1, on: daemon) { _ in
+      [
+        Enrolment.subscription(
+          "all", in: "private", #""subscriptionType":"query","query":{"recordType":"Article"}"#,
+          token: hostile)
+      ]
+    }
     try await fill("record", Self.hostileZones * recordsEach) { index in
       let zone = "Z\(index % Self.hostileZones)"
       return #""type":"zonerelay.record.updated","data":{\#(place(zone)),"#
@@ -66,32 +63,8 @@ struct AbuseScene {
       let events = HostileCaller.list(first..<min(first + Self.eventsEach, count)) { index in
         #"{"specversion":"1.0","id":"\#(name)-\#(index)","source":"/scene",\#(event(index))}"#
       }
-      try await post(
-        "/events/1/\(MeasuredDaemon.scope)", MeasuredDaemon.producerKey, "[\(events)]",
-        type: "application/cloudevents-batch+json")
-    }
-  }
-
-  private func subscribe(_ token: String, _ database: String, _ what: String) async throws {
-    try await ask(
-      "/database/1/\(MeasuredDaemon.scope)/\(database)/subscriptions/modify", token,
-      #"{"operations":[{"operationType":"create","subscription":{"subscriptionID":"all",\#(what),"#
-        + #""notificationInfo":{"shouldSendContentAvailable":true}}}]}"#)
-  }
-
-  private func ask(_ path: String, _ token: String, _ body: String) async throws {
-    try await post(path, token, body, type: "application/json")
-  }
-
-  private func post(
-    _ path: String, _ token: String, _ body: String, type: String
-  ) async throws {
-    let answer = try await LoadExchange.call(
-      RequestText.post(path, token: token, type: type, body: body.utf8), to: .port(daemon.port),
-      group: bench.group)
-    let isWhole = !answer.text.contains("serverErrorCode") && !answer.text.contains(#""code""#)
-    guard (200...202).contains(answer.status), isWhole else {
-      throw BenchError("\(path) was answered with \(answer.status): \(answer.text.prefix(500))")
+      try await daemon.call(RequestText.events("[\(events)]".utf8)).expectAccepted(
+        min(Self.eventsEach, count - first))
     }
   }
 }

@@ -104,9 +104,6 @@ extension HostileCaller {
       return #"{"specversion":"1.0","id":"\#(StampedRequest.mark)-\#(index)","#
         + #""source":"/mallory","type":"zonerelay.\#(type)","data":\#(data)}"#
     }
-    return StampedRequest(
-      RequestText.post(
-        "/events/1/\(MeasuredDaemon.scope)", token: producerKey,
-        type: "application/cloudevents-batch+json", body: "[\(all)]".utf8))
+    return StampedRequest(RequestText.events("[\(all)]".utf8, key: producerKey))
   }
 }

@@ -13,7 +13,7 @@ extension HostileCaller {
     },
     HostileCaller("large bodies that are not signed by who says so", threads: 4) { turn in
       let body = String(repeating: "[", count: 4_000_000)
-      turn.call(Array((signedHead(length: body.utf8.count) + body).utf8))
+      turn.call((signedHead(length: body.utf8.count) + body).utf8)
     },
     HostileCaller("slow heads") { turn in
       turn.drip(
@@ -40,45 +40,34 @@ extension HostileCaller {
       }
     },
     HostileCaller("bad user tokens", threads: 4) { turn in
-      let path = "/device/1/\(MeasuredDaemon.scope)/notifications/changes"
       guard let connection = turn.connection() else { return }
       let claims = String(repeating: "e30", count: 2_000)
       for number in 0..<100 where !turn.isOver() {
         let token = "eyJhbGciOiJIUzI1NiJ9.\(claims).\(turn.number)x\(number)"
-        let request = Array(
-          RequestText.post(path, token: token, body: "{}".utf8).readableBytesView)
-        guard turn.call(request, on: connection) else { return }
+        let request = RequestText.device("notifications/changes", token: token)
+        guard turn.call(request.readableBytesView, on: connection) else { return }
       }
     },
     HostileCaller("header fields that compare slowly", threads: 2) { turn in
       turn.call(
-        Array(
-          """
-          POST /events/1/\(MeasuredDaemon.scope) HTTP/1.1\r\nhost: relay\r\ncontent-length: 0\r\n\
-          content-encoding: \(slowText(60_000))\r\n\r\n
-          """.utf8))
+        """
+        POST /events/1/\(MeasuredDaemon.scope) HTTP/1.1\r\nhost: relay\r\ncontent-length: 0\r\n\
+        content-encoding: \(slowText(60_000))\r\n\r\n
+        """.utf8)
     },
     HostileCaller("user tokens that compare slowly", threads: 2) { turn in
       let header = Data(#"{"alg":"\#(slowText(5_000))","typ":"JWT"}"#.utf8).base64EncodedString()
-      turn.call(
-        Array(
-          RequestText.post(
-            "/device/1/\(MeasuredDaemon.scope)/notifications/changes", token: "\(header).e30.e30",
-            body: "{}".utf8
-          ).readableBytesView))
+      let request = RequestText.device("notifications/changes", token: "\(header).e30.e30")
+      turn.call(request.readableBytesView)
     },
     HostileCaller("bad producer keys with large bodies", threads: 2) { turn in
-      turn.call(
-        Array(
-          RequestText.post(
-            "/events/1/\(MeasuredDaemon.scope)",
-            token: "no key of a producer, but long enough for one",
-            type: "application/cloudevents-batch+json",
-            body: [UInt8](repeating: UInt8(ascii: "["), count: 4_000_000)
-          ).readableBytesView))
+      let request = RequestText.events(
+        repeatElement(UInt8(ascii: "["), count: 4_000_000),
+        key: "no key of a producer, but long enough for one")
+      turn.call(request.readableBytesView)
     },
     HostileCaller("no HTTP") { turn in
-      turn.call([UInt8](repeating: UInt8(truncatingIfNeeded: turn.number), count: 70_000))
+      turn.call(repeatElement(UInt8(truncatingIfNeeded: turn.number), count: 70_000))
     },
     HostileCaller("answers that are not read", threads: 2) { turn in
       guard let connection = turn.connection() else { return }
@@ -90,10 +79,8 @@ extension HostileCaller {
       }
     },
     HostileCaller("courier addresses that never were", threads: 2) { turn in
-      turn.call(
-        Array(
-          "GET /courier/1/\(String(repeating: "A", count: turn.number % 4_000)) HTTP/1.1\r\n".utf8)
-          + Array("host: relay\r\n\r\n".utf8))
+      let address = String(repeating: "A", count: turn.number % 4_000)
+      turn.call("GET /courier/1/\(address) HTTP/1.1\r\nhost: relay\r\n\r\n".utf8)
     },
   ]
 

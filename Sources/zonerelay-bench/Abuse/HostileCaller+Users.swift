@@ -74,24 +74,21 @@ extension HostileCaller {
     let filter =
       #"{"comparator":"IN","fieldName":"title","fieldValue":{"type":"STRING_LIST","value":["#
       + #""\#(StampedRequest.mark)",\#(values)]}}"#
-    let filters = list(0..<20) { _ in filter }
-    return subscriptions(40) { index in
-      #"{"subscriptionID":"s\#(index)","subscriptionType":"query","#
-        + #""query":{"recordType":"Article","filterBy":[\#(filters)]},"#
-        + #""notificationInfo":{"shouldSendContentAvailable":true}}"#
-    }
+    return subscriptions(40, named: "s", filters: list(0..<20) { _ in filter })
   }()
 
-  private static let mostSubscriptions: StampedRequest = subscriptions(200) { index in
-    #"{"subscriptionID":"m\#(index)","subscriptionType":"query","#
-      + #""query":{"recordType":"Article","filterBy":[{"comparator":"NOT_EQUALS","#
-      + #""fieldName":"title","fieldValue":{"type":"STRING","value":"\#(StampedRequest.mark)"}}]},"#
-      + #""notificationInfo":{"shouldSendContentAvailable":true}}"#
-  }
+  private static let mostSubscriptions = subscriptions(
+    200, named: "m",
+    filters: #"{"comparator":"NOT_EQUALS","fieldName":"title","#
+      + #""fieldValue":{"type":"STRING","value":"\#(StampedRequest.mark)"}}"#)
 
-  private static func subscriptions(_ count: Int, _ text: (Int) -> String) -> StampedRequest {
-    let operations = list(0..<count) {
-      #"{"operationType":"create","subscription":\#(text($0))}"#
+  private static func subscriptions(
+    _ count: Int, named name: String, filters: String
+  ) -> StampedRequest {
+    let operations = list(0..<count) { index in
+      #"{"operationType":"create","subscription":{"subscriptionID":"\#(name)\#(index)","#
+        + #""subscriptionType":"query","query":{"recordType":"Article","filterBy":[\#(filters)]},"#
+        + #""notificationInfo":{"shouldSendContentAvailable":true}}}"#
     }
     return database("subscriptions/modify", #"{"operations":[\#(operations)]}"#, "public")
   }
@@ -117,26 +114,20 @@ extension HostileCaller {
 
   private static func device(_ endpoint: String, _ body: String) -> StampedRequest {
     StampedRequest(
-      RequestText.post(
-        "/device/1/\(MeasuredDaemon.scope)/\(endpoint)",
-        token: MeasuredDaemon.userToken(hostileUser), body: body.utf8))
+      RequestText.device(endpoint, token: MeasuredDaemon.userToken(hostileUser), body))
   }
 
   private static func database(
     _ endpoint: String, _ body: String, _ database: String
   ) -> StampedRequest {
     StampedRequest(
-      RequestText.post(
-        "/database/1/\(MeasuredDaemon.scope)/\(database)/\(endpoint)",
-        token: MeasuredDaemon.userToken(hostileUser),
-        body: body.utf8))
+      RequestText.database(
+        database, endpoint, token: MeasuredDaemon.userToken(hostileUser), body))
   }
 
   /// A UUID that differs in each turn.
   private static func uuid(_ number: Int) -> String {
-    let digits = String(number, radix: 16)
-    return String(repeating: "0", count: 8 - digits.count) + digits + "-0000-4000-8000-"
-      + StampedRequest.mark
+    String(format: "%08lx-0000-4000-8000-", number) + StampedRequest.mark
   }
 
   static func list(_ numbers: Range<Int>, _ text: (Int) -> String) -> String {

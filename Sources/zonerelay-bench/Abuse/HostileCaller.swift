@@ -46,40 +46,31 @@ struct HostileTurn {
   }
 
   /// Sends a whole request on a connection of its own, and counts the answer.
-  func call(_ request: [UInt8]) {
+  func call(_ request: some Sequence<UInt8>) {
     guard let connection = connection() else { return }
     _ = call(request, on: connection)
   }
 
   /// - Returns: false if there was no answer.
-  func call(_ request: [UInt8], on connection: HostileConnection) -> Bool {
+  func call(_ request: some Sequence<UInt8>, on connection: HostileConnection) -> Bool {
     answers.count(.sent, of: name)
     // A failed write does not matter: the daemon may have answered before it closed the connection.
-    _ = connection.send(request)
-    guard let answer = connection.answer() else {
-      answers.count(.unanswered, of: name)
-      return false
-    }
+    _ = connection.send(Array(request))
+    let answer = connection.answer()
     answers.count(answer, of: name)
-    return true
+    return answer != nil
   }
 
   /// Opens connections that each send `head` and then one byte a second. Counts the answers that
   /// have arrived by the end of the turn.
   func drip(_ head: String, connections count: Int, seconds: Int = 4) {
     let all = (0..<count).compactMap { _ in connection() }.filter { $0.send(head) }
-    for _ in all { answers.count(.sent, of: name) }
+    answers.count(.sent, all.count, of: name)
     for _ in 0..<seconds where !isOver() {
       for connection in all { _ = connection.send([UInt8(ascii: " ")]) }
       Thread.sleep(forTimeInterval: 1)
     }
-    for connection in all {
-      if let answer = connection.answer(within: 0) {
-        answers.count(answer, of: name)
-      } else {
-        answers.count(.unanswered, of: name)
-      }
-    }
+    for connection in all { answers.count(connection.answer(within: 0), of: name) }
   }
 }
 
@@ -103,7 +94,9 @@ final class HostileAnswers: Sendable {
     counts.withLock { $0[name, default: Counts()].events[event.rawValue, default: 0] += number }
   }
 
-  func count(_ answer: HostileAnswer, of name: String) {
+  /// - Parameter answer: nil if there was none.
+  func count(_ answer: HostileAnswer?, of name: String) {
+    guard let answer else { return count(.unanswered, of: name) }
     let isBare = answer.status == 503 && !answer.hasRetryAfter
     let key = isBare ? "503 without Retry-After" : "\(answer.status)"
     counts.withLock { $0[name, default: Counts()].statuses[key, default: 0] += 1 }

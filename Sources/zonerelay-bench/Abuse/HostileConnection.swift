@@ -58,7 +58,7 @@ final class HostileConnection {
     setsockopt(
       descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     while true {
-      if let end = Self.end(of: unread) {
+      if let end = unread.withUnsafeBytes({ $0.end(of: "\r\n\r\n", from: 0) }) {
         let answer = HostileAnswer(head: String(decoding: unread[..<end], as: UTF8.self))
         unread.removeFirst(end)
         guard let answer, read(atLeast: answer.length) else { return nil }
@@ -77,17 +77,6 @@ final class HostileConnection {
       unread += chunk[..<got]
     }
     return true
-  }
-
-  private static func end(of bytes: [UInt8]) -> Int? {
-    guard bytes.count >= 4 else { return nil }
-    for index in 0...(bytes.count - 4)
-    where bytes[index] == 13 && bytes[index + 1] == 10 && bytes[index + 2] == 13
-      && bytes[index + 3] == 10
-    {
-      return index + 4
-    }
-    return nil
   }
 }
 

@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 
 /// A request that is written once. Each turn only inserts its own number, so that the bench spends
@@ -11,23 +12,12 @@ struct StampedRequest: Sendable {
 
   init(_ request: ByteBuffer) {
     bytes = Array(request.readableBytesView)
-    let (length, sign) = (Self.mark.utf8.count, UInt8(ascii: "@"))
-    var places: [Int] = []
-    var run = 0
-    for (index, byte) in bytes.enumerated() {
-      run = byte == sign ? run + 1 : 0
-      guard run == length else { continue }
-      places.append(index + 1 - length)
-      run = 0
-    }
-    self.places = places
+    places = bytes.ranges(of: Array(Self.mark.utf8)).map(\.lowerBound)
   }
 
   /// - Parameter number: a number that is different for each request of a run.
   func bytes(_ number: Int) -> [UInt8] {
-    let digits = String(UInt64(number), radix: 16)
-    let stamp = Array(
-      (String(repeating: "0", count: Self.mark.utf8.count - digits.count) + digits).utf8)
+    let stamp = Array(String(format: "%012lx", number).utf8)
     var stamped = bytes
     for place in places { stamped.replaceSubrange(place..<place + stamp.count, with: stamp) }
     return stamped

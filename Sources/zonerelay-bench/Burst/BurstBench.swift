@@ -12,13 +12,8 @@ struct BurstBench: Measurement {
     commandName: "burst",
     abstract: "S9: a burst of changes for one user; ingest latency while 200 readers poll.")
 
-  private let bench: Workbench
-  private let shape: BurstShape
-
-  init(_ bench: Workbench) {
-    self.bench = bench
-    shape = BurstShape(batchesEach: bench.options.amount(20))
-  }
+  let bench: Workbench
+  private var shape: BurstShape { BurstShape(batchesEach: bench.options.amount(20)) }
 
   /// The result of one round, on a fresh daemon.
   struct Result {
@@ -48,12 +43,12 @@ struct BurstBench: Measurement {
     return figures(results)
   }
 
-  private static let rowsMetric = "zonerelay_feed_rows_written_total"
+  static let rowsMetric = "zonerelay_feed_rows_written_total"
 
   private func measure() async throws -> Result {
     let standin = try await Standin.start(bench)
     let daemon = try await MeasuredDaemon.start(bench, apns: standin.route)
-    let scene = BurstScene(bench, daemon: daemon, shape: shape)
+    let scene = BurstScene(daemon: daemon, shape: shape)
     var result = Result()
     try await scene.prepare()
     result.idle = try await scene.observe(readers: 0, burst: nil).probes
@@ -86,11 +81,7 @@ struct BurstBench: Measurement {
 
   private func figures(_ results: [Result]) -> [Figure] {
     func milliseconds(_ name: String, _ latencies: (Result) -> Latencies) -> [Figure] {
-      [("p50", 0.5), ("p99", 0.99)].map { label, share in
-        Figure(
-          "S9", "\(name), \(label)", unit: "ms",
-          ours: results.map { latencies($0).percentile(share) })
-      }
+      Figure.percentiles("S9", name, results.map(latencies))
     }
     let rows = results.compactMap(\.rows)
     return [
@@ -119,6 +110,11 @@ struct BurstShape: Sendable {
   static let batch = 1_000
   static let devices = 3
   static let readers = 200
+  /// The number of connections that post single events. Each sends a request every `probePace`,
+  /// together 400 requests a second. With so many connections a late answer does not delay the
+  /// other requests.
+  static let probes = 100
+  static let probePace = TimeAmount.milliseconds(250)
   /// A zone's first request is sent at once, the last one this much later.
   static let length = TimeAmount.milliseconds(1_400)
 

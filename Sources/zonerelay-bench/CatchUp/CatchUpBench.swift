@@ -9,25 +9,19 @@ struct CatchUpBench: Measurement {
   static let configuration = CommandConfiguration(
     commandName: "catchup", abstract: "S7: a page of changes, beside SQLite alone; an empty poll.")
 
-  private let bench: Workbench
-  private let walks: Int
-  private let polls: Int
+  let bench: Workbench
+  /// Each walk of a reader reads 50 pages.
+  private var walks: Int { bench.options.amount(10) }
+  private var polls: Int { bench.options.amount(5_000) }
   private static let records = 10_000
   private static let page = 200
   private static let readers = 4
   static let user = "_reader"
 
-  init(_ bench: Workbench) {
-    self.bench = bench
-    // Each walk of a reader reads 50 pages.
-    walks = bench.options.amount(10)
-    polls = bench.options.amount(5_000)
-  }
-
   private struct Result {
-    var page = 0.0
-    var raw = 0.0
-    var poll = 0.0
+    var page: Double
+    var raw: Double
+    var poll: Double
   }
 
   private var pages: Int { Self.readers * walks * (Self.records / Self.page) }
@@ -43,13 +37,12 @@ struct CatchUpBench: Measurement {
     _ = try reading.read(pages: Self.records / Self.page)
     var results: [Result] = []
     for round in 1...bench.options.pairCount {
-      var result = Result()
-      // The order alternates, so that neither the daemon nor SQLite always runs second.
-      if round.isMultiple(of: 2) { result.raw = try reading.read(pages: pages) }
-      let (cost, tokens) = try await read(daemon, walks: walks)
-      result.page = cost
-      if !round.isMultiple(of: 2) { result.raw = try reading.read(pages: pages) }
-      result.poll = try await poll(daemon, tokens)
+      let ((page, tokens), raw) = try await inTurn(isOursFirst: !round.isMultiple(of: 2)) {
+        try await read(daemon, walks: walks)
+      } reference: {
+        try reading.read(pages: pages)
+      }
+      let result = Result(page: page, raw: raw, poll: try await poll(daemon, tokens))
       results.append(result)
       Talk.line(
         "S7 \(round): \(Int(result.page)) µs a page, SQLite alone \(Int(result.raw)), "
@@ -65,9 +58,7 @@ struct CatchUpBench: Measurement {
       let subjects = (first..<first + 1_000).map {
         EventWriter.Subject(user: Self.user, zone: PageReader.zone, record: "record-\($0)")
       }
-      let answer = try await LoadExchange.call(
-        writer.batch(subjects), to: .port(daemon.port), group: bench.group)
-      try answer.expectAccepted(subjects.count)
+      try await daemon.call(writer.batch(subjects)).expectAccepted(subjects.count)
     }
     try await daemon.settle()
   }
@@ -89,7 +80,7 @@ struct CatchUpBench: Measurement {
   }
 
   private func cost(_ daemon: MeasuredDaemon, _ callers: [any LoadCaller]) async throws -> CPUTime {
-    let exchange = try await LoadExchange(callers, to: .port(daemon.port), group: bench.group)
+    let exchange = try await daemon.connect(callers)
     let before = try daemon.child.cpu()
     try await exchange.run(within: .seconds(120))
     return try daemon.child.cpu() - before

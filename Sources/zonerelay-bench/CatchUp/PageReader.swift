@@ -38,11 +38,8 @@ final class PageReader: LoadCaller, @unchecked Sendable {
   }
 
   static func request(after token: String?, limit: Int, signature: String) -> ByteBuffer {
-    let known = token.map { #","syncToken":"\#($0)""# } ?? ""
-    return RequestText.post(
-      "/database/1/\(MeasuredDaemon.scope)/private/changes/zone", token: signature,
-      body: (#"{"zones":[{"zoneID":{"zoneName":""# + zone + #"","ownerRecordName":""#
-        + CatchUpBench.user + #""},"resultsLimit":\#(limit)"# + known + "}]}").utf8)
+    RequestText.page(
+      of: zone, user: CatchUpBench.user, token: signature, after: token, limit: limit)
   }
 }
 

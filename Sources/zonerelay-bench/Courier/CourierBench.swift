@@ -7,24 +7,14 @@ import RelayWire
 /// Measures idle courier polls or streams: what each costs, and how soon one change reaches all
 /// devices.
 struct CourierBench {
-  private let bench: Workbench
-  private let count: Int
-  private let idle: Int
-  private let areStreams: Bool
-  private let tables: Int
-
-  /// - Parameters:
-  ///   - idle: seconds before each change. After 55 s the daemon answers a poll empty, and the
-  ///     device polls again.
-  ///   - tables: the number of open-file tables that share the polls, in the bench and likewise in
-  ///     the daemon.
-  init(_ bench: Workbench, polls count: Int, areStreams: Bool, idle: Int, tables: Int) {
-    self.areStreams = areStreams
-    self.tables = tables
-    self.bench = bench
-    self.count = count
-    self.idle = idle
-  }
+  let bench: Workbench
+  let count: Int
+  let areStreams: Bool
+  /// Seconds before each change. After 55 s the daemon answers a poll empty, and the device polls
+  /// again.
+  let idle: Int
+  /// The number of open-file tables that share the polls, in the bench and likewise in the daemon.
+  let tables: Int
 
   private var kind: String { areStreams ? "streams" : "polls" }
 
@@ -47,7 +37,7 @@ struct CourierBench {
           + "raise the limit with ulimit -n, or say --polls \(room)")
     }
     let daemon = try await MeasuredDaemon.start(bench)
-    let scene = CourierScene(bench, daemon: daemon, devices: count)
+    let scene = CourierScene(daemon: daemon, devices: count)
     let home = bench.group.next()
     let loops = tables > 1 ? try await FileTables.loops(tables, home: home) : [home]
     let crowd = Crowd(
@@ -137,7 +127,7 @@ struct CourierBench {
   }
 }
 
-struct CourierCommand: AsyncParsableCommand {
+struct CourierCommand: BenchCommand {
   static let configuration = CommandConfiguration(
     commandName: "courier",
     abstract: "Courier polls held idle, their memory, and changes that reach them all.",
@@ -171,12 +161,10 @@ struct CourierCommand: AsyncParsableCommand {
     }
   }
 
-  func run() async throws {
-    let count = polls ?? options.amount(50_000)
-    try await BenchRun.run(options) {
-      try await CourierBench(
-        $0, polls: count, areStreams: streams, idle: idle, tables: tables
-      ).run()
-    }
+  func measure(_ bench: Workbench) async throws -> [Figure] {
+    try await CourierBench(
+      bench: bench, count: polls ?? options.amount(50_000), areStreams: streams, idle: idle,
+      tables: tables
+    ).run()
   }
 }

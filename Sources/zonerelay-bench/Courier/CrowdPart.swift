@@ -13,7 +13,7 @@ final class CrowdPart: @unchecked Sendable {
   private let port: Int
   private var next: Int
   private var channels: [any Channel] = []
-  private var waiters: [any Waiter] = []
+  private var waiters: [Waiter] = []
   private var start = NIODeadline.now()
   /// Seconds from the change to each wake.
   private(set) var told: [Double] = []
@@ -71,8 +71,7 @@ final class CrowdPart: @unchecked Sendable {
       .channelOption(.socketOption(.so_reuseaddr), value: 1)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          let waiter: any Waiter =
-            self.areStreams ? Stream(path, of: self) : Poll(path, of: self)
+          let waiter = self.areStreams ? Stream(path, of: self) : Poll(path, of: self)
           self.waiters.append(waiter)
           try channel.pipeline.syncOperations.addHandler(waiter)
         }

@@ -1,40 +1,51 @@
 import NIOCore
 
 /// A device's connection to the courier.
-protocol Waiter: ChannelInboundHandler {
+class Waiter: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+  private let request: ByteBuffer
+  fileprivate unowned let crowd: CrowdPart
+  private var context: ChannelHandlerContext?
+  fileprivate var isTold = false
+
+  fileprivate init(_ request: ByteBuffer, of crowd: CrowdPart) {
+    (self.request, self.crowd) = (request, crowd)
+  }
+
+  func channelActive(context: ChannelHandlerContext) {
+    self.context = context
+    send()
+  }
+
+  func channelInactive(context: ChannelHandlerContext) { context.fireChannelInactive() }
+  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
+
   /// Starts to wait for the next change.
-  func again()
+  func again() { isTold = false }
+
+  fileprivate func send() { context?.writeAndFlush(wrapOutboundOut(request), promise: nil) }
+
+  fileprivate func heard() {
+    crowd.heard(isAgain: isTold)
+    isTold = true
+  }
 }
 
 /// One device's poll. After an empty answer the device polls again at once; after a wake, only
 /// when `again` is called.
 final class Poll: Waiter {
-  typealias InboundIn = ByteBuffer
-  typealias OutboundOut = ByteBuffer
-  private let request: ByteBuffer
-  private unowned let crowd: CrowdPart
   private var scanner = AnswerScanner()
-  private var context: ChannelHandlerContext?
-  private var isTold = false
 
-  init(_ path: String, of crowd: CrowdPart) {
-    request = RequestText.get(path)
-    self.crowd = crowd
+  init(_ path: String, of crowd: CrowdPart) { super.init(RequestText.get(path), of: crowd) }
+
+  override func again() {
+    super.again()
+    send()
   }
 
-  func channelActive(context: ChannelHandlerContext) {
-    self.context = context
-    again()
-  }
-
-  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
-
-  func again() {
-    isTold = false
-    context?.writeAndFlush(wrapOutboundOut(request), promise: nil)
-  }
-
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+  override func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     var bytes = unwrapInboundIn(data)
     scanner.append(&bytes)
     do {
@@ -45,8 +56,7 @@ final class Poll: Waiter {
         if answer.body.readableBytes == 0 {
           if !isTold { again() }
         } else {
-          crowd.heard(isAgain: isTold)
-          isTold = true
+          heard()
         }
       }
     } catch {
@@ -58,26 +68,14 @@ final class Poll: Waiter {
 
 /// One device's event stream.
 final class Stream: Waiter {
-  typealias InboundIn = ByteBuffer
-  typealias OutboundOut = ByteBuffer
-  private let request: ByteBuffer
-  private unowned let crowd: CrowdPart
   private var buffer = ByteBuffer()
   private var isBegun = false
-  private var isTold = false
 
   init(_ path: String, of crowd: CrowdPart) {
-    request = RequestText.get(path, accept: "text/event-stream")
-    self.crowd = crowd
+    super.init(RequestText.get(path, accept: "text/event-stream"), of: crowd)
   }
 
-  func channelActive(context: ChannelHandlerContext) {
-    context.writeAndFlush(wrapOutboundOut(request), promise: nil)
-  }
-
-  func again() { isTold = false }
-
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+  override func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     var bytes = unwrapInboundIn(data)
     buffer.writeBuffer(&bytes)
     if !isBegun {
@@ -94,14 +92,13 @@ final class Stream: Waiter {
       guard text.withUnsafeReadableBytes({ $0.end(of: "\ndata: ", from: 0) }) != nil else {
         continue
       }
-      crowd.heard(isAgain: isTold)
-      isTold = true
+      heard()
     }
     // The buffer is released while it is empty, as a device would do.
     if buffer.readableBytes == 0 { buffer = ByteBuffer() }
   }
 
-  func channelInactive(context: ChannelHandlerContext) {
+  override func channelInactive(context: ChannelHandlerContext) {
     crowd.ended()
     context.fireChannelInactive()
   }

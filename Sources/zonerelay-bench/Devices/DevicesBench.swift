@@ -7,13 +7,8 @@ struct DevicesBench: Measurement {
   static let configuration = CommandConfiguration(
     commandName: "devices", abstract: "S8: memory of a device with three subscriptions.")
 
-  private let bench: Workbench
-  private let users: Int
-
-  init(_ bench: Workbench) {
-    self.bench = bench
-    users = bench.options.amount(50_000)
-  }
+  let bench: Workbench
+  private var users: Int { bench.options.amount(50_000) }
 
   func run() async throws -> [Figure] {
     var each: [Double] = []
@@ -33,8 +28,9 @@ struct DevicesBench: Measurement {
     let store = try bench.emptyDirectory("devices")
     let empty = try await memory(store, standin)
     let daemon = try await MeasuredDaemon.start(bench, apns: standin.route, store: store)
-    try await Enrolment.run(0..<users, on: daemon, bench) { user, token in
-      [
+    try await Enrolment.run(0..<users, on: daemon) { user in
+      let token = Enrolment.token(user)
+      return [
         Enrolment.device(user, token: token),
         Enrolment.subscription(to: "private", token: token),
         Enrolment.subscription(to: "shared", token: token),

@@ -6,15 +6,9 @@ import RelayWire
 /// slices take, and how they delay other callers. The bench also checks that a kill between slices
 /// loses no notification.
 struct FanOutBench {
-  private let bench: Workbench
-  private let subscribers: Int
+  let bench: Workbench
+  let subscribers: Int
   private static let patience = Duration.seconds(900)
-  private static let background = 50
-
-  init(_ bench: Workbench, subscribers: Int) {
-    self.bench = bench
-    self.subscribers = subscribers
-  }
 
   struct Result {
     var start = 0.0
@@ -25,7 +19,6 @@ struct FanOutBench {
     var pages = Latencies()
     var restart = 0.0
     var finished = 0.0
-    var lost = 0.0
     var memoryAtStart = 0.0
     var memoryMost = 0.0
   }
@@ -39,7 +32,7 @@ struct FanOutBench {
   private func measure() async throws -> Result {
     var result = Result()
     let directory = try bench.emptyDirectory("fanout")
-    let store = FanOutStore(directory, subscribers: subscribers)
+    let store = FanOutStore(directory: directory, subscribers: subscribers)
     Talk.line("fan-out: writing \(subscribers) subscriptions")
     try await store.seed()
     let daemon = try await start(on: directory, &result.start)
@@ -50,7 +43,6 @@ struct FanOutBench {
     guard census.lost == 0, census.excess == 0 else {
       throw BenchError("\(census.lost) notifications are lost and \(census.excess) too many")
     }
-    result.lost = Double(census.lost)
     return result
   }
 
@@ -65,22 +57,25 @@ struct FanOutBench {
   /// Measures one change for all subscribers, beside other callers' events, until all feeds have
   /// the change.
   private func quiet(into result: inout Result, _ daemon: MeasuredDaemon) async throws {
-    let stop = BackgroundLoad.StopSignal()
-    let background = (0..<Self.background).map { BackgroundLoad($0, run: "quiet", stop: stop) }
-    let exchange = try await LoadExchange(background, to: .port(daemon.port), group: bench.group)
+    let stop = StopFlag()
+    let background = (0..<GoodUser.count).map {
+      GoodUser($0, run: "quiet", readsNotifications: false) { _ in !stop.isSet }
+    }
+    let exchange = try await daemon.connect(background)
     let cpu = try daemon.child.cpu()
     let begin = ContinuousClock.now
     async let others: Void = exchange.run(within: .seconds(900))
     result.accepted = try await post("record-1", daemon)
     try await daemon.wait(within: Self.patience) { $0.fanouts.running == 0 }
-    stop.stop()
+    stop.set()
     try await others
     try await daemon.settle(within: Self.patience)
     result.done = (ContinuousClock.now - begin).inSeconds
     result.cpu = (try daemon.child.cpu() - cpu).each(of: subscribers)
-    for load in background {
-      result.others.add(load.accepted)
-      result.pages.add(load.read)
+    for user in background {
+      if let refusal = user.refusals.first { throw BenchError("beside the fan-out: \(refusal)") }
+      result.others.add(user.latencies[.event] ?? Latencies())
+      result.pages.add(user.latencies[.page] ?? Latencies())
     }
     result.memoryMost = try Memory.most(of: daemon.child)
     Talk.line("fan-out: all told after \(String(format: "%.1f", result.done)) s")
@@ -91,11 +86,12 @@ struct FanOutBench {
   private func killed(
     into result: inout Result, _ daemon: MeasuredDaemon, _ directory: URL
   ) async throws {
-    let before = try await daemon.metric("zonerelay_feed_rows_written_total") ?? 0
+    func rows() async throws -> Double { try await daemon.metric(BurstBench.rowsMetric) ?? 0 }
+    let before = try await rows()
     _ = try await post("record-2", daemon)
     let third = Double(subscribers) / 3
     let deadline = ContinuousClock.now + Self.patience
-    while try await daemon.metric("zonerelay_feed_rows_written_total") ?? 0 < before + third {
+    while try await rows() < before + third {
       guard .now < deadline else { throw BenchError("the second fan-out does not get on") }
       try await ContinuousClock().sleep(for: .milliseconds(20))
     }
@@ -118,12 +114,7 @@ struct FanOutBench {
       "fields":{"title":{"value":"An article for all","type":"STRING"}}}}}
       """
     let begin = ContinuousClock.now
-    let answer = try await LoadExchange.call(
-      RequestText.post(
-        "/events/1/\(MeasuredDaemon.scope)", token: MeasuredDaemon.producerKey,
-        type: "application/cloudevents+json", body: event.utf8),
-      to: .port(daemon.port), group: bench.group)
-    try answer.expectAccepted(1)
+    try await daemon.call(RequestText.events(event.utf8, isBatch: false)).expectAccepted(1)
     return (ContinuousClock.now - begin).inSeconds
   }
 
@@ -142,13 +133,12 @@ struct FanOutBench {
       figure("all feeds written", "s", \.done),
       figure("daemon CPU a subscriber", "µs", \.cpu),
       figure("resident memory at most", "MiB", \.memoryMost),
-      figure("others' events to 202, p50", "ms", { $0.others.percentile(0.5) }),
-      figure("others' events to 202, p99", "ms", { $0.others.percentile(0.99) }),
-      figure("their pages after it, p50", "ms", { $0.pages.percentile(0.5) }),
-      figure("their pages after it, p99", "ms", { $0.pages.percentile(0.99) }),
-      figure("start after a kill in the middle", "s", \.restart),
-      figure("the rest of it then", "s", \.finished),
-      figure("notifications lost by the kill", "", \.lost, floor: 0, aim: 0),
-    ]
+    ] + Figure.percentiles("fan-out", "others' events to 202", results.map(\.others))
+      + Figure.percentiles("fan-out", "their pages after it", results.map(\.pages))
+      + [
+        figure("start after a kill in the middle", "s", \.restart),
+        figure("the rest of it then", "s", \.finished),
+        figure("notifications lost by the kill", "", { _ in 0 }, floor: 0, aim: 0),
+      ]
   }
 }

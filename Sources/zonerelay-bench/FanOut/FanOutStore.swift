@@ -6,17 +6,12 @@ import RelayStore
 /// A store whose users all subscribe to articles in the public database. The bench writes the store
 /// by `Store.fold`, because HTTP would take hours, and reads the feeds back by `Store.page`.
 struct FanOutStore {
-  private let directory: URL
-  private let subscribers: Int
-  private let scope = Scope(container: MeasuredDaemon.container, environment: .development)
+  let directory: URL
+  let subscribers: Int
+  private let scope = Scope.measured
   /// How many users one fold writes.
   private static let piece = 20_000
   private static let readers = 4
-
-  init(_ directory: URL, subscribers: Int) {
-    self.directory = directory
-    self.subscribers = subscribers
-  }
 
   static func user(_ number: Int) -> UserID { UserID("_subscriber\(number)") }
 
@@ -43,7 +38,9 @@ struct FanOutStore {
       parts[index].cursor = ordinals[index]
       parts[index].subscriptions.append(
         SubscriptionRow(
-          scope: scope, user: user, serial: Position(ordinals[index]), subscription: subscription))
+          scope: scope, user: user, serial: Position(ordinals[index]),
+          subscription: Subscription(
+            silent: "articles", .public, .query(QueryRule(recordType: "Article")))))
     }
     let home = PartitionID.home(of: .publicDefault, .public, in: scope)
     let key = Interest.Key(scope: scope, database: .public, recordType: "Article")
@@ -51,14 +48,6 @@ struct FanOutStore {
       InterestRow(source: $0, interest: Interest(key: key, fields: .named([])))
     }
     return Cut(at: .zero, partitions: parts)
-  }
-
-  private var subscription: Subscription {
-    var info = NotificationInfo()
-    info.isContentAvailable = true
-    return Subscription(
-      id: SubscriptionID("articles"), database: .public,
-      rule: .query(QueryRule(recordType: "Article")), info: info)
   }
 
   struct StoreCounts: Sendable {

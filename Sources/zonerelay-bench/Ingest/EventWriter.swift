@@ -19,48 +19,42 @@ struct EventWriter {
   /// that `Enrolment` registers: a device is not told its own change.
   mutating func write(_ subject: Subject, to buffer: inout ByteBuffer) {
     count += 1
-    buffer.writeString(#"{"specversion":"1.0","id":""#)
-    buffer.writeString("\(run)-\(count)")
     buffer.writeString(
-      #"","source":"/records/api-1","type":"zonerelay.record.updated","#
-        + #""time":"2026-11-21T03:00:00Z","data":{"database":"private","zoneID":{"zoneName":""#)
-    buffer.writeString(subject.zone)
-    buffer.writeString(#"","ownerRecordName":""#)
-    buffer.writeString(subject.user)
-    buffer.writeString(#""},"record":{"recordName":""#)
-    buffer.writeString(subject.record)
-    buffer.writeString(#"","recordType":"Article","recordChangeTag":""#)
-    buffer.writeString("\(count)")
-    buffer.writeString(
-      #"","fields":{"title":{"value":"An article of some length","type":"STRING"}}},"#
-        + #""changedBy":{"userRecordName":""#)
-    buffer.writeString(subject.user)
-    buffer.writeString(#"","clientId":"6f1c2a34-0000-4000-8000-ffffffffffff"}}}"#)
+      """
+      {"specversion":"1.0","id":"\(run)-\(count)","source":"/records/api-1",\
+      "type":"zonerelay.record.updated","time":"2026-11-21T03:00:00Z","data":{"database":"private",\
+      "zoneID":{"zoneName":"\(subject.zone)","ownerRecordName":"\(subject.user)"},\
+      "record":{"recordName":"\(subject.record)","recordType":"Article",\
+      "recordChangeTag":"\(count)",\
+      "fields":{"title":{"value":"An article of some length","type":"STRING"}}},\
+      "changedBy":{"userRecordName":"\(subject.user)",\
+      "clientId":"6f1c2a34-0000-4000-8000-ffffffffffff"}}}
+      """)
   }
 
   /// A request with one event.
   mutating func single(_ subject: Subject) -> ByteBuffer {
     var body = ByteBuffer()
     write(subject, to: &body)
-    return Self.post(body, type: "application/cloudevents+json")
+    return RequestText.events(body.readableBytesView, isBatch: false)
   }
 
   /// A request with an event for each subject.
   mutating func batch(_ subjects: some Sequence<Subject>) -> ByteBuffer {
     var body = ByteBuffer(string: "[")
-    var isFirst = true
-    for subject in subjects {
-      if !isFirst { body.writeString(",") }
-      isFirst = false
+    for (index, subject) in subjects.enumerated() {
+      if index > 0 { body.writeString(",") }
       write(subject, to: &body)
     }
     body.writeString("]")
-    return Self.post(body, type: "application/cloudevents-batch+json")
+    return RequestText.events(body.readableBytesView)
   }
 
-  private static func post(_ body: ByteBuffer, type: String) -> ByteBuffer {
-    RequestText.post(
-      "/events/1/\(MeasuredDaemon.scope)", token: MeasuredDaemon.producerKey, type: type,
-      body: body.readableBytesView)
+  /// Requests with `eventsEach` events each; the last one may have fewer.
+  mutating func requests(_ subjects: [Subject], eventsEach: Int) -> [ByteBuffer] {
+    stride(from: 0, to: subjects.count, by: eventsEach).map { first in
+      eventsEach == 1
+        ? single(subjects[first]) : batch(subjects[first...].prefix(eventsEach))
+    }
   }
 }

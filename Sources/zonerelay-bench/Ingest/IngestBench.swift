@@ -8,10 +8,8 @@ struct IngestBench: Measurement {
     commandName: "ingest",
     abstract: "S4, S5: changes into the daemon, beside redis and NATS JetStream.")
 
-  private let bench: Workbench
+  let bench: Workbench
   static let connections = 50
-
-  init(_ bench: Workbench) { self.bench = bench }
 
   /// The result of zonerelay or of the reference.
   struct Result {
@@ -22,7 +20,7 @@ struct IngestBench: Measurement {
   }
 
   func run() async throws -> [Figure] {
-    let (daemon, redis) = (DaemonLoad(bench), try RedisLoad(bench))
+    let (daemon, redis) = (DaemonLoad(bench: bench), try RedisLoad(bench))
     let singles = bench.options.amount(50_000)
     let single = try await pairs(
       "S4", ours: { try await daemon.run(singles, eventsEach: 1) },
@@ -46,60 +44,52 @@ struct IngestBench: Measurement {
   ) async throws -> Pairs {
     var pairs = Pairs()
     for pair in 1...bench.options.pairCount {
-      // The order alternates, so that neither zonerelay nor the reference always runs second.
-      if pair.isMultiple(of: 2) {
-        if let result = try await reference() { pairs.reference.append(result) }
-        pairs.ours.append(try await ours())
-      } else {
-        pairs.ours.append(try await ours())
-        if let result = try await reference() { pairs.reference.append(result) }
-      }
-      let compared = pairs.reference.last.map { ", reference \(Int($0.rate))/s" } ?? ""
-      Talk.line("\(name) \(pair): \(Int(pairs.ours.last!.rate))/s\(compared)")
+      let result = try await inTurn(
+        isOursFirst: !pair.isMultiple(of: 2), ours, reference: reference)
+      pairs.ours.append(result.ours)
+      if let compared = result.reference { pairs.reference.append(compared) }
+      let compared = result.reference.map { ", reference \(Int($0.rate))/s" } ?? ""
+      Talk.line("\(name) \(pair): \(Int(result.ours.rate))/s\(compared)")
     }
     return pairs
   }
 
+  private func compared(
+    _ goal: String, _ name: String, _ pairs: Pairs, to reference: String, floor: Double,
+    aim: Double
+  ) -> [Figure] {
+    [
+      Figure(
+        goal, name, unit: "/s", ours: pairs.ours.map(\.rate), reference: reference,
+        pairs.reference.map(\.rate), floor: floor, aim: aim),
+      Figure(
+        goal, "server CPU an event", unit: "µs", ours: pairs.ours.map(\.server),
+        reference: reference, pairs.reference.map(\.server)),
+    ]
+  }
+
   private func singleFigures(_ pairs: Pairs) -> [Figure] {
-    let redis = "redis always"
-    return [
-      Figure(
-        "S4", "events a second, 1 a request", unit: "/s", ours: pairs.ours.map(\.rate),
-        reference: redis, pairs.reference.map(\.rate), floor: 0.4, aim: 0.7),
-      Figure(
-        "S4", "server CPU an event", unit: "µs", ours: pairs.ours.map(\.server), reference: redis,
-        pairs.reference.map(\.server)),
-      Figure("S4", "load generator's CPU", unit: "µs", ours: pairs.ours.map(\.client)),
-    ] + latencies("S4", pairs.ours)
+    compared(
+      "S4", "events a second, 1 a request", pairs, to: "redis always", floor: 0.4, aim: 0.7)
+      + [Figure("S4", "load generator's CPU", unit: "µs", ours: pairs.ours.map(\.client))]
+      + latencies("S4", pairs.ours)
   }
 
   private func batchFigures(_ pairs: Pairs) -> [Figure] {
-    let (rates, servers) = (pairs.ours.map(\.rate), pairs.ours.map(\.server))
-    let (rate, server) = ("events a second, 100 a request", "server CPU an event")
-    let compared =
-      pairs.reference.isEmpty
-      ? [
-        Figure(
-          "S5", rate, unit: "/s", ours: rates, published: NATSLoad.name,
-          NATSLoad.publishedRate...NATSLoad.publishedRate, floor: 0.5, aim: 1),
-        Figure("S5", server, unit: "µs", ours: servers),
-      ]
-      : [
-        Figure(
-          "S5", rate, unit: "/s", ours: rates, reference: NATSLoad.name,
-          pairs.reference.map(\.rate), floor: 0.5, aim: 1),
-        Figure(
-          "S5", server, unit: "µs", ours: servers, reference: NATSLoad.name,
-          pairs.reference.map(\.server)),
-      ]
-    return compared + latencies("S5", pairs.ours)
+    let rate = "events a second, 100 a request"
+    if !pairs.reference.isEmpty {
+      return compared("S5", rate, pairs, to: NATSLoad.name, floor: 0.5, aim: 1)
+        + latencies("S5", pairs.ours)
+    }
+    return [
+      Figure(
+        "S5", rate, unit: "/s", ours: pairs.ours.map(\.rate), published: NATSLoad.name,
+        NATSLoad.publishedRate...NATSLoad.publishedRate, floor: 0.5, aim: 1),
+      Figure("S5", "server CPU an event", unit: "µs", ours: pairs.ours.map(\.server)),
+    ] + latencies("S5", pairs.ours)
   }
 
   private func latencies(_ goal: String, _ results: [Result]) -> [Figure] {
-    let all = results.compactMap(\.latencies)
-    return [
-      Figure(goal, "request to 202, p50", unit: "ms", ours: all.map { $0.percentile(0.5) }),
-      Figure(goal, "request to 202, p99", unit: "ms", ours: all.map { $0.percentile(0.99) }),
-    ]
+    Figure.percentiles(goal, "request to 202", results.compactMap(\.latencies))
   }
 }

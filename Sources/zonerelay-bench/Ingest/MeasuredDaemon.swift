@@ -81,12 +81,25 @@ struct MeasuredDaemon {
     return daemon
   }
 
+  /// Sends one request on a connection of its own, and returns the answer.
+  func call(_ request: ByteBuffer) async throws -> LoadAnswer {
+    try await LoadExchange.call(request, to: .port(port), group: bench.group)
+  }
+
+  /// Opens a connection for each caller without sending a request.
+  func connect(_ callers: [any LoadCaller]) async throws -> LoadExchange {
+    try await LoadExchange(callers, to: .port(port), group: bench.group)
+  }
+
+  /// Opens a connection for each caller, and runs all callers.
+  func serve(_ callers: [any LoadCaller], within limit: TimeAmount) async throws {
+    try await connect(callers).run(within: limit)
+  }
+
   private func waitUntilReady(within patience: Duration) async throws {
     let deadline = ContinuousClock.now + patience
     while .now < deadline {
-      let answer = try await LoadExchange.call(
-        RequestText.get("/health/ready"), to: .port(port), group: bench.group)
-      if answer.status == 200 { return }
+      if try await call(RequestText.get("/health/ready")).status == 200 { return }
       try await ContinuousClock().sleep(for: .milliseconds(20))
     }
     throw BenchError(

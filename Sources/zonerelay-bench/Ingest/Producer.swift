@@ -16,6 +16,9 @@ final class Outbox: @unchecked Sendable {
     self.eventsEach = eventsEach
   }
 
+  /// Connections of the record server.
+  func producers(_ count: Int) -> [Producer] { (0..<count).map { _ in Producer(self) } }
+
   fileprivate func take() -> ByteBuffer? {
     guard next < requests.count else { return nil }
     next += 1

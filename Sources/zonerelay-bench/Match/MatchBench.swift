@@ -10,19 +10,13 @@ struct MatchBench: Measurement {
     commandName: "match",
     abstract: "S11: a change among a million query subscriptions, beside one among a thousand.")
 
-  private let bench: Workbench
+  let bench: Workbench
   /// The larger number of subscriptions: 1,000,000, or a tenth with `--quick`.
-  private let many: Int
-  private let changes: Int
+  private var many: Int { bench.options.amount(1_000_000) }
+  private var changes: Int { bench.options.amount(50_000) }
 
   private static let few = 1_000
   private static let wideFew = 10_000
-
-  init(_ bench: Workbench) {
-    self.bench = bench
-    many = bench.options.amount(1_000_000)
-    changes = bench.options.amount(50_000)
-  }
 
   func run() async throws -> [Figure] { try narrow() + wide() }
 

@@ -3,7 +3,7 @@ import RelayCore
 /// One partition with many public query subscriptions to one record type. Each subscription belongs
 /// to a different user and has an equality filter; four subscriptions ask for the same value.
 struct MatchScene {
-  static let scope = Scope(container: "iCloud.com.example.notes", environment: .development)
+  static let scope = Scope.measured
   static let askingEach = 4
   /// The number of changes between two folds, about as many as on a busy daemon.
   private static let fold: UInt64 = 500
@@ -31,14 +31,12 @@ struct MatchScene {
   /// - Parameter author: the author that the filter asks for; nil means that the subscription
   ///   matches every record of the type.
   static func subscription(asking author: String?) -> Subscription {
-    var info = NotificationInfo()
-    info.isContentAvailable = true
     let filters = author.map {
       [QueryRule.Filter(field: "author", comparator: .equals, value: .string($0))]
     }
     return Subscription(
-      id: SubscriptionID("by-author"), database: .public,
-      rule: .query(QueryRule(recordType: "Article", filters: filters ?? [])), info: info)
+      silent: "by-author", .public,
+      .query(QueryRule(recordType: "Article", filters: filters ?? [])))
   }
 
   static func author(_ number: Int) -> String { "author-\(number)" }

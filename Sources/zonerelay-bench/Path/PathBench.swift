@@ -8,10 +8,10 @@ struct PathBench: Measurement {
   static let configuration = CommandConfiguration(
     commandName: "path", abstract: "S6, S10: from an event to the push that it leads to.")
 
-  private let bench: Workbench
+  let bench: Workbench
   /// The number of users for each way of posting.
-  private let users: Int
-  private let idle: Int
+  private var users: Int { bench.options.amount(5_000) }
+  private var idle: Int { bench.options.amount(300) }
   private static let batch = 100
   /// The number of users whose pushes are sent before the measurement.
   private static let warm = 200
@@ -19,24 +19,17 @@ struct PathBench: Measurement {
   /// that stores nothing.
   private static let sygnal = 729.0...729.0
 
-  init(_ bench: Workbench) {
-    self.bench = bench
-    users = bench.options.amount(5_000)
-    idle = bench.options.amount(300)
-  }
-
   private struct Result {
-    var batched = 0.0
-    var alone = 0.0
-    var wake = Latencies()
+    var batched: Double
+    var alone: Double
+    var wake: Latencies
   }
 
   func run() async throws -> [Figure] {
     var results: [Result] = []
     for round in 1...bench.options.pairCount {
-      var result = Result()
-      (result.batched, result.alone) = try await cost()
-      result.wake = try await latency()
+      let (batched, alone) = try await cost()
+      let result = Result(batched: batched, alone: alone, wake: try await latency())
       results.append(result)
       Talk.line(
         "S6 \(round): \(Int(result.batched)) µs an event in batches, \(Int(result.alone)) alone; "

@@ -6,7 +6,6 @@ import RelayWire
 /// one push.
 struct PathScene {
   let daemon: MeasuredDaemon
-  private let bench: Workbench
   private let standin: Standin
   private let tail: PushTail
   private let users: Int
@@ -21,16 +20,16 @@ struct PathScene {
     let standin = try await Standin.start(bench, name: "\(name)-apns")
     let daemon = try await MeasuredDaemon.start(
       bench, name: name, apns: standin.route, settings: settings)
-    try await Enrolment.run(0..<users, on: daemon, bench) { user, token in
-      [
+    try await Enrolment.run(0..<users, on: daemon) { user in
+      let token = Enrolment.token(user)
+      return [
         Enrolment.device(user, token: token),
         Enrolment.subscription(to: "private", token: token),
       ]
     }
     try await daemon.settle()
     return PathScene(
-      daemon: daemon, bench: bench, standin: standin, tail: try PushTail(standin.pushes),
-      users: users)
+      daemon: daemon, standin: standin, tail: try PushTail(standin.pushes), users: users)
   }
 
   /// Ends the programs. Throws unless each user got exactly one push, and the ledger balances.
@@ -51,14 +50,10 @@ struct PathScene {
   ///   folds are written.
   func cost(of users: Range<Int>, eventsEach: Int) async throws -> CPUTime {
     var writer = EventWriter(run: "path-\(users.lowerBound)")
-    let requests = stride(from: users.lowerBound, to: users.upperBound, by: eventsEach).map {
-      first in
-      let subjects = (first..<min(first + eventsEach, users.upperBound)).map(Self.subject)
-      return eventsEach == 1 ? writer.single(subjects[0]) : writer.batch(subjects)
-    }
+    let requests = writer.requests(users.map(Self.subject), eventsEach: eventsEach)
     let outbox = Outbox(requests, eventsEach: eventsEach)
-    let callers = (0..<min(Self.connections, requests.count)).map { _ in Producer(outbox) }
-    let exchange = try await LoadExchange(callers, to: .port(daemon.port), group: bench.group)
+    let exchange = try await daemon.connect(
+      outbox.producers(min(Self.connections, requests.count)))
     let before = try daemon.child.cpu()
     async let pushes = tail.next(users.count, within: .seconds(60))
     try await exchange.run(within: .seconds(60))
@@ -72,8 +67,10 @@ struct PathScene {
   /// - Returns: the times from the answer to an event until its push.
   func latencies(of users: Range<Int>) async throws -> Latencies {
     var writer = EventWriter(run: "idle")
-    let caller = SingleEvents(users.map { writer.single(Self.subject($0)) })
-    let exchange = try await LoadExchange([caller], to: .port(daemon.port), group: bench.group)
+    // The relay becomes idle before each event.
+    let requests = writer.requests(users.map(Self.subject), eventsEach: 1)
+    let caller = PacedProducer(requests) { _, _ in .now() + .milliseconds(50) }
+    let exchange = try await daemon.connect([caller])
     async let pushes = tail.next(users.count, within: .seconds(60))
     try await exchange.run(within: .seconds(60))
     var latencies = Latencies()

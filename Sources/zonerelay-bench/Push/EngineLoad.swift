@@ -1,6 +1,8 @@
 import Crypto
 import Foundation
 import Logging
+import NIOCore
+import NIOPosix
 import RelayCore
 import RelayPush
 
@@ -9,14 +11,12 @@ import RelayPush
 struct EngineLoad {
   private let bench: Workbench
   private let sink: Sink
-  private let work: PushWork
   private let key: APNsSettings.Key
   static let inFlightMax = 1_000
 
-  init(_ bench: Workbench, sink: Sink, work: PushWork) throws {
+  init(_ bench: Workbench, sink: Sink) throws {
     self.bench = bench
     self.sink = sink
-    self.work = work
     key = try APNsSettings.Key(
       pem: P256.Signing.PrivateKey().pemRepresentation, keyID: "ABCDE12345", teamID: "TEAM123456")
   }
@@ -31,7 +31,7 @@ struct EngineLoad {
     let sender = try APNsSender(
       settings, credential: try await APNsCredential(key), group: bench.group,
       logger: Logger(label: "bench"), now: Self.now)
-    let batch = PushBatch(sender, work: work, count: count)
+    let batch = PushBatch(sender, count: count, loop: bench.group.next())
     let end = try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await sender.run() }
       group.addTask { try await batch.fire(within: .seconds(120)) }

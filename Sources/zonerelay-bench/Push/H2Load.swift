@@ -9,12 +9,12 @@ struct H2Load {
   private let body: String
   private let paths: String
 
-  init(_ bench: Workbench, sink: Sink, work: PushWork) throws {
+  init(_ bench: Workbench, sink: Sink) throws {
     self.bench = bench
     self.sink = sink
     program = try Tool.h2load.find()
     let (body, paths) = (bench.file("h2load.body"), bench.file("h2load.paths"))
-    try Data(work.payload(1)).write(to: body)
+    try Data(PushWork.payload(1)).write(to: body)
     let lines = PushWork.tokens.map {
       "https://\(Loopback.address):\(sink.port)/3/device/\(PushWork.name(of: $0))"
     }

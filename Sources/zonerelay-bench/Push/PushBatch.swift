@@ -1,4 +1,5 @@
 import Foundation
+import NIOCore
 import RelayCore
 import RelayEngine
 import RelayPush
@@ -7,9 +8,10 @@ import Synchronization
 /// A number of pushes: each verdict causes the next push, until all pushes have a verdict.
 final class PushBatch: Sendable {
   private let sender: APNsSender
-  private let work: PushWork
   private let count: Int
   private let expires: Instant
+  /// Succeeds when every push has its verdict.
+  private let done: EventLoopPromise<Void>
   private let state = Mutex(State())
 
   private struct State {
@@ -18,33 +20,19 @@ final class PushBatch: Sendable {
     var answered = 0
     /// How often each other verdict came.
     var others: [String: Int] = [:]
-    var waiter: CheckedContinuation<Void, Never>?
   }
 
-  init(_ sender: APNsSender, work: PushWork, count: Int) {
-    self.sender = sender
-    self.work = work
-    self.count = count
+  init(_ sender: APNsSender, count: Int, loop: any EventLoop) {
+    (self.sender, self.count, done) = (sender, count, loop.makePromise())
     expires = Instant(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1_000)) + .hours(24)
   }
 
   /// Sends the pushes. Returns when every push has its verdict, or when the time is over.
-  func fire(within limit: Duration) async throws {
-    try await withThrowingTaskGroup(of: Bool.self) { group in
-      group.addTask { [self] in
-        await withCheckedContinuation { waiter in
-          state.withLock { $0.waiter = waiter }
-          for _ in 0..<min(EngineLoad.inFlightMax, count) { next() }
-        }
-        return true
-      }
-      group.addTask {
-        try await ContinuousClock().sleep(for: limit)
-        return false
-      }
-      defer { group.cancelAll() }
-      if try await group.next() == false { giveUp() }
-    }
+  func fire(within limit: TimeAmount) async throws {
+    let isOver = done.futureResult.eventLoop.scheduleTask(in: limit) { self.done.succeed() }
+    defer { isOver.cancel() }
+    for _ in 0..<min(EngineLoad.inFlightMax, count) { next() }
+    try await done.futureResult.get()
   }
 
   private func next() {
@@ -54,25 +42,21 @@ final class PushBatch: Sendable {
       return state.sent
     }
     guard let number else { return }
-    sender.send(work.push(number, expires: expires)) { [self] in answered($0) }
+    sender.send(PushWork.push(number, expires: expires)) { [self] in answered($0) }
   }
 
   private func answered(_ verdict: Verdict) {
-    let waiter: CheckedContinuation<Void, Never>? = state.withLock { state in
+    let isLast = state.withLock { state in
       state.answered += 1
       if verdict == .delivered {
         state.delivered += 1
       } else {
         state.others["\(verdict)", default: 0] += 1
       }
-      return state.answered == count ? state.waiter.take() : nil
+      return state.answered == count
     }
     next()
-    waiter?.resume()
-  }
-
-  private func giveUp() {
-    state.withLock { $0.waiter.take() }?.resume()
+    if isLast { done.succeed() }
   }
 
   /// Throws unless every push has its verdict and every verdict is `delivered`.

@@ -8,15 +8,10 @@ struct PushBench: Measurement {
   static let configuration = CommandConfiguration(
     commandName: "push", abstract: "S1, S2, S3: pushes through the engine, beside h2load.")
 
-  private let bench: Workbench
-  private let count: Int
+  let bench: Workbench
+  private var count: Int { bench.options.amount(100_000) }
   /// The published CPU time of Go apns2, gorush's engine, in µs a push, on a machine of this kind.
   private static let apns2 = 60.0...70.0
-
-  init(_ bench: Workbench) {
-    self.bench = bench
-    count = bench.options.amount(100_000)
-  }
 
   /// The result of zonerelay's sender or of h2load.
   struct Result {
@@ -27,21 +22,20 @@ struct PushBench: Measurement {
 
   func run() async throws -> [Figure] {
     let sink = try await Sink.start(bench)
-    let load = try H2Load(bench, sink: sink, work: PushWork())
-    let engine = try EngineLoad(bench, sink: sink, work: PushWork())
+    let load = try H2Load(bench, sink: sink)
+    let engine = try EngineLoad(bench, sink: sink)
     var ours: [Result] = []
     var reference: [Result] = []
     for pair in 1...bench.options.pairCount {
-      // The order alternates, so that neither zonerelay nor h2load always runs second.
-      if pair.isMultiple(of: 2) {
-        reference.append(try await load.run(count))
-        ours.append(try await engine.run(count))
-      } else {
-        ours.append(try await engine.run(count))
-        reference.append(try await load.run(count))
+      let result = try await inTurn(isOursFirst: !pair.isMultiple(of: 2)) {
+        try await engine.run(count)
+      } reference: {
+        try await load.run(count)
       }
+      ours.append(result.ours)
+      reference.append(result.reference)
       Talk.line(
-        "push \(pair): \(Int(ours.last!.rate))/s, h2load \(Int(reference.last!.rate))/s, "
+        "push \(pair): \(Int(result.ours.rate))/s, h2load \(Int(result.reference.rate))/s, "
           + "all \(count) delivered")
     }
     _ = try await sink.child.stop()

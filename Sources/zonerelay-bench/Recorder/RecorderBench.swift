@@ -11,22 +11,16 @@ struct RecorderBench: Measurement {
     commandName: "recorder",
     abstract: "What the flight recorder costs a push: a daemon with it beside one without.")
 
-  private let bench: Workbench
+  let bench: Workbench
   /// The number of events in a slice of a daemon's work.
-  private let events: Int
+  private var events: Int { bench.options.amount(4_000) }
   /// The number of events of a measurement in this process.
-  private let coreEvents: Int
+  private var coreEvents: Int { bench.options.amount(2_000) }
   private static let coreRounds = 20
   /// The core alone varies little, so only the daemons get more pairs than these.
   private static let corePairs = 5
   /// A cost that is accepted, and one that is aimed at.
   private static let (floor, aim) = (1.03, 1.01)
-
-  init(_ bench: Workbench) {
-    self.bench = bench
-    events = bench.options.amount(4_000)
-    coreEvents = bench.options.amount(2_000)
-  }
 
   func run() async throws -> [Figure] { try await core() + daemons() }
 
@@ -65,9 +59,13 @@ struct RecorderBench: Measurement {
     var without = RecorderScene(users: users, turn: turn, recorder: nil)
     var (on, off): ([Double], [Double]) = ([], [])
     for round in 0..<Self.coreRounds {
-      if round.isMultiple(of: 2) { on.append(try cost(&with)) }
-      off.append(try cost(&without))
-      if !round.isMultiple(of: 2) { on.append(try cost(&with)) }
+      let costs = try await inTurn(isOursFirst: round.isMultiple(of: 2)) {
+        try cost(&with)
+      } reference: {
+        try cost(&without)
+      }
+      on.append(costs.ours)
+      off.append(costs.reference)
     }
     await recorder.close()
     return (on, off)

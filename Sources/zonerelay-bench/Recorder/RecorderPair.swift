@@ -42,9 +42,11 @@ struct RecorderPair {
         bench, name: isOn ? "on" : "off", users: users,
         settings: isOn ? "" : "trace: { size: 0 }")
     }
-    let first = try await start(isOn: isOnFirst)
-    let second = try await start(isOn: !isOnFirst)
-    let (on, off) = isOnFirst ? (first, second) : (second, first)
+    let (on, off) = try await inTurn(isOursFirst: isOnFirst) {
+      try await start(isOn: true)
+    } reference: {
+      try await start(isOn: false)
+    }
     return RecorderPair(on: on, off: off, isOnFirst: isOnFirst, events: events)
   }
 
@@ -60,11 +62,13 @@ struct RecorderPair {
           try await scene.cost(of: users, eventsEach: posting.eventsEach).each(of: events)
         }
         // Who works first changes with each slice, so that a drift of the machine favours neither.
-        let isOnFirst = slice.isMultiple(of: 2) == isOnFirst
-        let earlier = try await cost(isOnFirst ? on : off)
-        let later = try await cost(isOnFirst ? off : on)
-        costs[posting, default: Costs()].on.append(isOnFirst ? earlier : later)
-        costs[posting, default: Costs()].off.append(isOnFirst ? later : earlier)
+        let pair = try await inTurn(isOursFirst: slice.isMultiple(of: 2) == isOnFirst) {
+          try await cost(on)
+        } reference: {
+          try await cost(off)
+        }
+        costs[posting, default: Costs()].on.append(pair.ours)
+        costs[posting, default: Costs()].off.append(pair.reference)
       }
     }
     return costs

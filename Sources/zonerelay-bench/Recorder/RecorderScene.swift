@@ -5,8 +5,7 @@ import RelayTrace
 /// The core with or without the flight recorder, in this process: users with a phone and a database
 /// subscription each, whose changes become pushes that are delivered at once.
 struct RecorderScene: ~Copyable {
-  private static let scope = Scope(
-    container: MeasuredDaemon.container, environment: .development)
+  private static let scope = Scope.measured
 
   /// How many changes or verdicts a turn handles.
   private let turn: Int
@@ -27,7 +26,7 @@ struct RecorderScene: ~Copyable {
       table.subscriptions.append(
         SubscriptionRow(
           scope: Self.scope, user: id, serial: Position(Ordinal(UInt64(user + 1))),
-          subscription: Self.subscription))
+          subscription: Subscription(silent: "private", .private, .database(recordType: nil))))
       tables[home] = table
     }
     relay = Relay(
@@ -50,14 +49,6 @@ struct RecorderScene: ~Copyable {
   }
 
   var isRecorded: Bool { recorder != nil }
-
-  private static var subscription: Subscription {
-    var info = NotificationInfo()
-    info.isContentAvailable = true
-    return Subscription(
-      id: SubscriptionID("private"), database: .private, rule: .database(recordType: nil),
-      info: info)
-  }
 
   private static func change(_ number: Int, of user: UserID) -> Change {
     let record = RecordChange(

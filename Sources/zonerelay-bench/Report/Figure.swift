@@ -56,4 +56,11 @@ struct Figure: Codable {
     self.ours = Spread(ours)
     if let floor, let aim { target = Target(floor: floor, goal: aim) }
   }
+
+  /// The median and the 99th percentile of each run's latencies.
+  static func percentiles(_ goal: String, _ name: String, _ runs: [Latencies]) -> [Figure] {
+    [("p50", 0.5), ("p99", 0.99)].map { label, share in
+      Figure(goal, "\(name), \(label)", unit: "ms", ours: runs.map { $0.percentile(share) })
+    }
+  }
 }

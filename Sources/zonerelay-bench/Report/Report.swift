@@ -28,7 +28,7 @@ struct Report: Codable {
     let widths = head.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
     let lines = rows.map { row in
       zip(row, widths).map { $0.padding(toLength: $1, withPad: " ", startingAt: 0) }
-        .joined(separator: "  ").trimmingTrailingSpaces
+        .joined(separator: "  ").replacing(#/ +$/#, with: "")
     }
     return """
       \(machine.summary)
@@ -63,30 +63,12 @@ extension Spread {
   /// separated thousands from 1,000 on.
   fileprivate static func text(_ value: Double) -> String {
     switch abs(value) {
-    case 1_000...: grouped(Int(value.rounded()))
+    case 1_000...: Int(value.rounded()).formatted(.number.locale(Locale(identifier: "en_US")))
     case 100...: String(format: "%.0f", value)
     case 10...: value == value.rounded() ? String(Int(value)) : String(format: "%.1f", value)
     case 1...: value == value.rounded() ? String(Int(value)) : String(format: "%.2f", value)
     case 0: "0"
     default: String(format: "%.3f", value)
     }
-  }
-
-  private static func grouped(_ value: Int) -> String {
-    var digits = Array(String(value))
-    var place = digits.count - 3
-    while place > 0 {
-      digits.insert(",", at: place)
-      place -= 3
-    }
-    return String(digits)
-  }
-}
-
-extension String {
-  fileprivate var trimmingTrailingSpaces: String {
-    var text = self
-    while text.hasSuffix(" ") { text.removeLast() }
-    return text
   }
 }

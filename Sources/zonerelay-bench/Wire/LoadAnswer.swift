@@ -5,20 +5,14 @@ struct LoadAnswer: Sendable {
   var status: Int
   var body: ByteBuffer
   /// The time from the moment when the request was due to the last byte of the answer.
-  var took: TimeAmount
+  var took = TimeAmount.zero
 
   var text: String { String(buffer: body) }
 
   /// The whole number that follows `key` in the body, such as `"accepted":`.
   func number(after key: StaticString) -> Int? {
     body.withUnsafeReadableBytes { bytes in
-      guard var place = bytes.end(of: key, from: 0) else { return nil }
-      var value: Int?
-      while place < bytes.count, (0x30...0x39).contains(bytes[place]) {
-        value = (value ?? 0) * 10 + Int(bytes[place] - 0x30)
-        place += 1
-      }
-      return value
+      bytes.end(of: key, from: 0).flatMap { bytes.number(from: $0) }
     }
   }
 
@@ -40,11 +34,6 @@ struct AnswerScanner {
   private var status = 0
   private var length: Int?
 
-  struct Found {
-    var status: Int
-    var body: ByteBuffer
-  }
-
   mutating func append(_ bytes: inout ByteBuffer) {
     if buffer.readableBytes == 0 {
       buffer = bytes
@@ -54,11 +43,11 @@ struct AnswerScanner {
   }
 
   /// The next answer; nil if the answer is not complete yet.
-  mutating func next() throws -> Found? {
+  mutating func next() throws -> LoadAnswer? {
     if length == nil, try !readHead() { return nil }
     guard let length, let body = buffer.readSlice(length: length) else { return nil }
     self.length = nil
-    return Found(status: status, body: body)
+    return LoadAnswer(status: status, body: body)
   }
 
   private mutating func readHead() throws -> Bool {
@@ -67,14 +56,7 @@ struct AnswerScanner {
       let status = bytes[9..<12].reduce(0) { $0 * 10 + Int($1) - 0x30 }
       var place = bytes.end(of: "\r\ncontent-length:", from: 0, ignoringCase: true)
       if let start = place, start > end { place = nil }
-      guard var place else { return (end, status, nil) }
-      var length = 0
-      while bytes[place] == UInt8(ascii: " ") { place += 1 }
-      while (0x30...0x39).contains(bytes[place]) {
-        length = length * 10 + Int(bytes[place] - 0x30)
-        place += 1
-      }
-      return (end, status, length)
+      return (end, status, place.flatMap { bytes.number(from: $0) })
     }
     guard let head else { return false }
     guard let length = head.length else {
@@ -87,6 +69,13 @@ struct AnswerScanner {
 }
 
 extension UnsafeRawBufferPointer {
+  /// The whole number that begins at `place`, perhaps after spaces; nil if there is none.
+  fileprivate func number(from place: Int) -> Int? {
+    let digits = self[place...].drop { $0 == UInt8(ascii: " ") }
+      .prefix { (0x30...0x39).contains($0) }
+    return digits.isEmpty ? nil : digits.reduce(0) { $0 * 10 + Int($1) - 0x30 }
+  }
+
   /// The offset after the first `key`; nil if the text does not contain it.
   ///
   /// - Parameter ignoringCase: if true, `key` is in lower case and matches upper case too.

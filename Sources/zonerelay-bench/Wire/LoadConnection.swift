@@ -9,7 +9,7 @@ final class LoadConnection: ChannelInboundHandler, @unchecked Sendable {
   typealias OutboundOut = ByteBuffer
 
   private let caller: any LoadCaller
-  private let finished: EventLoopPromise<Void>
+  let finished: EventLoopPromise<Void>
   private var scanner = AnswerScanner()
   private var due = NIODeadline.now()
   private var context: ChannelHandlerContext?
@@ -27,6 +27,8 @@ final class LoadConnection: ChannelInboundHandler, @unchecked Sendable {
     finish(.failure(BenchError("the server closed a connection")))
   }
 
+  func close() { context?.close(promise: nil) }
+
   /// Sends the first request; all connections are open by now.
   func begin() { proceed(after: nil) }
 
@@ -34,9 +36,9 @@ final class LoadConnection: ChannelInboundHandler, @unchecked Sendable {
     var bytes = unwrapInboundIn(data)
     scanner.append(&bytes)
     do {
-      while let found = try scanner.next() {
-        proceed(
-          after: LoadAnswer(status: found.status, body: found.body, took: NIODeadline.now() - due))
+      while var answer = try scanner.next() {
+        answer.took = .now() - due
+        proceed(after: answer)
       }
     } catch {
       finish(.failure(error))
@@ -70,6 +72,6 @@ final class LoadConnection: ChannelInboundHandler, @unchecked Sendable {
     guard !isFinished else { return }
     isFinished = true
     finished.completeWith(result)
-    context?.close(promise: nil)
+    close()
   }
 }

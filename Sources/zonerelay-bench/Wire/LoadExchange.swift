@@ -3,9 +3,7 @@ import NIOPosix
 
 /// Many connections to one server on loopback, each with a caller of its own.
 struct LoadExchange {
-  private let lines: [LoadConnection]
-  private let finished: [EventLoopFuture<Void>]
-  private let channels: [any Channel]
+  private var lines: [LoadConnection] = []
   private let loop: any EventLoop
 
   /// Opens all connections without sending a request.
@@ -13,12 +11,8 @@ struct LoadExchange {
     async throws
   {
     loop = group.next()
-    var lines: [LoadConnection] = []
-    var finished: [EventLoopFuture<Void>] = []
-    var channels: [any Channel] = []
     for caller in callers {
-      let promise = loop.makePromise(of: Void.self)
-      let line = LoadConnection(caller, finished: promise)
+      let line = LoadConnection(caller, finished: loop.makePromise())
       let bootstrap = ClientBootstrap(group: loop)
         .channelOption(.tcpOption(.tcp_nodelay), value: 1)
         .channelOption(.maxMessagesPerRead, value: 1)
@@ -28,31 +22,27 @@ struct LoadExchange {
           }
         }
       do {
-        channels.append(try await place.connect(bootstrap))
+        _ = try await place.connect(bootstrap)
       } catch {
-        promise.fail(error)
+        line.finished.fail(error)
         throw error
       }
       lines.append(line)
-      finished.append(promise.futureResult)
     }
-    (self.lines, self.finished, self.channels) = (lines, finished, channels)
   }
 
   /// Runs all callers, and returns when the last caller is done. The first failure, or the end of
   /// `limit`, closes all connections.
   func run(within limit: TimeAmount) async throws {
-    let channels = channels
-    let isOver = loop.scheduleTask(in: limit) {
-      for channel in channels { channel.close(promise: nil) }
-    }
-    defer { isOver.cancel() }
     let lines = lines
+    @Sendable func close() { for line in lines { line.close() } }
+    let isOver = loop.scheduleTask(in: limit, close)
+    defer { isOver.cancel() }
     loop.execute { for line in lines { line.begin() } }
     do {
-      try await EventLoopFuture.andAllSucceed(finished, on: loop).get()
+      try await EventLoopFuture.andAllSucceed(lines.map(\.finished.futureResult), on: loop).get()
     } catch {
-      for channel in channels { channel.close(promise: nil) }
+      loop.execute(close)
       throw error
     }
   }
@@ -61,15 +51,10 @@ struct LoadExchange {
   static func call(
     _ request: ByteBuffer, to place: LoadTarget, group: MultiThreadedEventLoopGroup
   ) async throws -> LoadAnswer {
-    let promise = group.next().makePromise(of: LoadAnswer.self)
-    do {
-      let exchange = try await LoadExchange(
-        [SingleCall(request, promise: promise)], to: place, group: group)
-      try await exchange.run(within: .seconds(30))
-    } catch {
-      promise.fail(error)
-    }
-    return try await promise.futureResult.get()
+    let caller = SingleCall(request)
+    try await LoadExchange([caller], to: place, group: group).run(within: .seconds(30))
+    guard let answer = caller.answer else { throw BenchError("a request got no answer") }
+    return answer
   }
 }
 

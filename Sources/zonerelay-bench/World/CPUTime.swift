@@ -34,7 +34,5 @@ struct CPUTime: Sendable {
 }
 
 extension Duration {
-  var inSeconds: Double {
-    Double(components.seconds) + Double(components.attoseconds) / 1e18
-  }
+  var inSeconds: Double { self / .seconds(1) }
 }

@@ -24,7 +24,8 @@ enum Loopback {
     while .now < deadline {
       if child.hasEnded { throw BenchError("\(name) ended: \(child.said.suffix(2_000))") }
       do {
-        return try connect(to: port)
+        return try ClientBootstrap(group: group).connect(host: address, port: port).wait()
+          .close(promise: nil)
       } catch {
         last = "\(error)"
         usleep(5_000)
@@ -33,11 +34,6 @@ enum Loopback {
     throw BenchError(
       "\(name) does not listen on \(address):\(port) within \(patience.components.seconds) s:"
         + " \(last)")
-  }
-
-  private static func connect(to port: Int) throws {
-    try ClientBootstrap(group: group).connect(host: address, port: port).wait()
-      .close(promise: nil)
   }
 
   private static var group: MultiThreadedEventLoopGroup { .singleton }
