@@ -108,7 +108,7 @@ let rooms: [Target] = [
   .room(
     "RelayFeedback", ["RelayEngine", "RelayCore", "RelayWire"],
     products: [crypto, logging, lifecycle]),
-  .room("RelayTrace", ["RelayEngine", "RelayMemory", "RelayCore"], products: [logging]),
+  .room("RelayTrace", ["RelayEngine", "RelayCore"], products: [logging]),
   .room("RelaySystem", ["RelayEngine", "RelayCore", "CSystemd"], products: [logging, lifecycle]),
   .room("RelayCurl", ["RelayWire", "CCurl"]),
   .room(
@@ -173,7 +173,8 @@ let roomTests: [Target] = [
     ["RelayFeedback", "RelayStore", "RelayMemory", "RelayEngine", "RelayCore", "RelayWire"],
     products: [logging, crypto]),
   .tests(
-    "RelayTraceTests", ["RelayTrace", "RelayEngine", "RelayCore"], products: [logging]),
+    "RelayTraceTests", ["RelayTrace", "RelayEngine", "RelayMemory", "RelayCore"],
+    products: [logging]),
   .tests("RelaySystemTests", ["RelaySystem", "RelayEngine", "RelayCore"], products: [logging]),
   .tests(
     "RelayCurlTests", ["RelayCurl"],

@@ -142,21 +142,21 @@ package final class FileRecorder: FlightRecorder, Sendable {
         .busy, "\(Self.readersMax) explanations are being made already; try again in a moment")
     }
     defer { state.withLock { $0.readers -= 1 } }
-    let reader = await withCheckedContinuation {
-      (waiter: CheckedContinuation<RingReader?, Never>) in
-      queue.async {
-        self.write()
-        waiter.resume(returning: self.disk.reader(through: place))
-      }
+    let reader = await Self.run(on: queue) {
+      self.write()
+      return self.disk.reader(through: place)
     }
     guard let reader else {
       throw TraceError(.unreadable, health.trouble ?? "the trace file is not open")
     }
-    await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
-      reading.async {
-        reader.read(body)
-        waiter.resume()
-      }
+    await Self.run(on: reading) { reader.read(body) }
+  }
+
+  private static func run<Value: Sendable>(
+    on queue: DispatchQueue, _ body: @escaping @Sendable () -> Value
+  ) async -> Value {
+    await withCheckedContinuation { waiter in
+      queue.async { waiter.resume(returning: body()) }
     }
   }
 
@@ -166,12 +166,9 @@ package final class FileRecorder: FlightRecorder, Sendable {
       return !state.isClosed
     }
     guard isFirst else { return }
-    await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
-      queue.async {
-        self.write()
-        self.disk.end(at: self.place)
-        waiter.resume()
-      }
+    await Self.run(on: queue) {
+      self.write()
+      self.disk.end(at: self.place)
     }
   }
 }

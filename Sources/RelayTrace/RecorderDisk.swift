@@ -76,17 +76,18 @@ final class RecorderDisk: @unchecked Sendable {
     guard trouble == nil || retryAt <= clock.boot() else { return false }
     do throws(RingFile.Failure) {
       let file = try RingFile(path, bytes: bytes)
-      tell(file.beginning)
+      tell(givenUp: file.beginning.givenUp)
       let marks = marks(after: file.beginning, in: life)
       began = file.end
       var writer = RingWriter(file)
       try writer.write(marks: marks, before: first)
       self.writer = consume writer
       (isBegun, isReplaced, missing) = (true, false, 0)
-      settle()
+      if trouble != nil { logger.notice("trace is written again", metadata: ["file": "\(path)"]) }
+      trouble = nil
       return true
     } catch {
-      if let why = error.givenUp { tell(.anew(why)) }
+      tell(givenUp: error.givenUp)
       fails(error)
       return false
     }
@@ -110,26 +111,20 @@ final class RecorderDisk: @unchecked Sendable {
     return marks
   }
 
-  private func tell(_ beginning: RingFile.Beginning) {
-    guard case .anew(let why) = beginning else { return }
+  private func tell(givenUp why: String?) {
+    guard let why else { return }
     logger.notice(
       "the trace begins anew, what it held is no longer known",
       metadata: ["file": "\(path)", "reason": "\(why)"])
   }
 
   private func fails(_ failure: RingFile.Failure) {
-    let line =
+    if trouble == nil { logger.error("trace not written", metadata: ["error": "\(failure.text)"]) }
+    trouble =
       "the trace is not being written, so what happens now cannot be explained later: "
       + "\(failure.text); free room or correct the directory's rights, it is tried again"
-    if trouble == nil { logger.error("trace not written", metadata: ["error": "\(failure.text)"]) }
-    trouble = line
     writer = nil
     retryAt = clock.boot() + retryAfter
-  }
-
-  private func settle() {
-    if trouble != nil { logger.notice("trace is written again", metadata: ["file": "\(path)"]) }
-    trouble = nil
   }
 
   func reader(through place: UInt64) -> RingReader? {

@@ -1,5 +1,3 @@
-import Glibc
-
 /// One block as it was read, with its good frames.
 struct RingBlock {
   struct Frame {
@@ -17,12 +15,11 @@ struct RingBlock {
 
   /// - Returns: nil if the block with this sequence is not there, or not any more.
   init?(_ sequence: UInt64, in descriptor: Int32, blocks: Int) {
-    bytes = [UInt8](repeating: 0, count: RingLayout.blockBytes)
     end = RingLayout.BlockEnd(sequence: sequence)
-    let index = Int((sequence - 1) % UInt64(blocks))
-    let offset = off_t(RingLayout.offset(ofBlock: index))
-    let count = pread(descriptor, &bytes, bytes.count, offset)
-    guard count == bytes.count else { return nil }
+    let offset = RingLayout.offset(of: sequence, blocks: blocks)
+    let block = RingFile.read(RingLayout.blockBytes, at: offset, of: descriptor)
+    bytes = block.bytes
+    guard block.count == bytes.count else { return nil }
     let isThere = bytes.withUnsafeBytes { RingLayout.sequence(of: $0) } == sequence
     guard isThere else { return nil }
     bytes.withUnsafeBytes { Self.read($0, into: &frames, &end) }

@@ -18,6 +18,7 @@ struct RingFile: ~Copyable {
     case anew(String)
 
     var isKept: Bool { if case .kept = self { true } else { false } }
+    var givenUp: String? { if case .anew(let why) = self { why } else { nil } }
   }
 
   struct Failure: Error {
@@ -26,13 +27,6 @@ struct RingFile: ~Copyable {
     /// Why the file's entries were given up before the failure; nil if they were not.
     var givenUp: String?
     var text: String { "\(operation): \(String(cString: strerror(code)))" }
-  }
-
-  private init(
-    _ descriptor: Int32, blocks: Int, end: RingLayout.BlockEnd, _ beginning: Beginning
-  ) {
-    (self.descriptor, self.blocks) = (descriptor, blocks)
-    (self.end, self.beginning) = (end, beginning)
   }
 
   private static let noBlock = RingLayout.BlockEnd(sequence: 0, offset: RingLayout.blockBytes)
@@ -44,78 +38,83 @@ struct RingFile: ~Copyable {
     // A file of an older umask or a copy may be open to others.
     _ = fchmod(descriptor, 0o600)
     let blocks = RingLayout.blocks(in: bytes)
-    var state = Self.state(of: descriptor, blocks: blocks)
-    if case .good = state {
-      let last = Self.last(in: descriptor, blocks: blocks)
-      if last.end.sequence > 0 {
-        self.init(descriptor, blocks: blocks, end: last.end, .kept(ended: last.ended))
-        return
-      }
-      guard Self.isWritten(descriptor, blocks: blocks) else {
-        self.init(descriptor, blocks: blocks, end: Self.noBlock, .new)
-        return
-      }
-      state = .unusable("all its blocks are damaged")
+    let (beginning, end) = try Self.begin(descriptor, blocks: blocks)
+    (self.descriptor, self.blocks) = (descriptor, blocks)
+    (self.beginning, self.end) = (beginning, end)
+  }
+
+  /// Finds where the file ends, or makes the file anew. After a failure the file is closed.
+  private static func begin(
+    _ descriptor: Int32, blocks: Int
+  ) throws(Failure) -> (Beginning, RingLayout.BlockEnd) {
+    var beginning = beginning(of: descriptor, blocks: blocks)
+    if beginning.isKept {
+      let last = last(in: descriptor, blocks: blocks)
+      if last.end.sequence > 0 { return (.kept(ended: last.ended), last.end) }
+      guard isWritten(descriptor, blocks: blocks) else { return (.new, noBlock) }
+      beginning = .anew("all its blocks are damaged")
     }
     do throws(Failure) {
-      try Self.make(descriptor, blocks: blocks)
+      try make(descriptor, blocks: blocks, givenUp: beginning.givenUp)
     } catch {
       close(descriptor)
-      var error = error
-      if case .unusable(let why) = state { error.givenUp = why }
       throw error
     }
-    guard case .unusable(let why) = state else {
-      self.init(descriptor, blocks: blocks, end: Self.noBlock, .new)
-      return
-    }
-    self.init(descriptor, blocks: blocks, end: Self.noBlock, .anew(why))
+    return (beginning, noBlock)
   }
 
   deinit { close(descriptor) }
 
-  private enum State {
-    case good
-    case empty
-    case unusable(String)
-  }
-
-  private static func state(of descriptor: Int32, blocks: Int) -> State {
+  /// What the file's size and head say of it. Of a kept file, the blocks are not looked at.
+  private static func beginning(of descriptor: Int32, blocks: Int) -> Beginning {
     var status = stat()
-    guard fstat(descriptor, &status) == 0 else { return .unusable("its size cannot be read") }
-    if status.st_size == 0 { return .empty }
-    guard let head = head(of: descriptor) else { return .unusable("its head cannot be read") }
+    guard fstat(descriptor, &status) == 0 else { return .anew("its size cannot be read") }
+    if status.st_size == 0 { return .new }
+    guard let head = head(of: descriptor) else { return .anew("its head cannot be read") }
     let size = RingLayout.offset(ofBlock: blocks)
     let isOurs = head.withUnsafeBytes { $0.word(at: 0) == RingLayout.magic }
     guard isOurs else {
       // A crash while the file was made leaves zeroes.
       let isBlank = head.allSatisfy { $0 == 0 } && !isWritten(descriptor, blocks: blocks)
-      return isBlank ? .empty : .unusable("it is damaged")
+      return isBlank ? .new : .anew("it is damaged")
     }
     guard head == RingLayout.head(blocks: blocks), Int(status.st_size) == size else {
-      return .unusable("it has another size, or another version wrote it")
+      return .anew("it has another size, or another version wrote it")
     }
-    return .good
+    return .kept(ended: nil)
+  }
+
+  /// Reads bytes of the file. Those that cannot be read are zeroes.
+  ///
+  /// - Returns: the bytes, and how many were read; below zero if reading failed.
+  static func read(
+    _ count: Int, at offset: Int, of descriptor: Int32
+  ) -> (bytes: [UInt8], count: Int) {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let read = pread(descriptor, &bytes, count, off_t(offset))
+    return (bytes, read)
   }
 
   private static func head(of descriptor: Int32) -> [UInt8]? {
-    var head = [UInt8](repeating: 0, count: 32)
-    return pread(descriptor, &head, head.count, 0) == head.count ? head : nil
+    let head = read(32, at: 0, of: descriptor)
+    return head.count == head.bytes.count ? head.bytes : nil
   }
 
   /// Whether anything stands where blocks begin, or cannot be read. A file that was just made has
   /// zeroes there.
   private static func isWritten(_ descriptor: Int32, blocks: Int) -> Bool {
     (0..<blocks).contains { index in
-      var head = [UInt8](repeating: 0, count: RingLayout.blockHeadBytes)
-      let offset = off_t(RingLayout.offset(ofBlock: index))
-      return pread(descriptor, &head, head.count, offset) < 0 || head.contains { $0 != 0 }
+      let head = read(
+        RingLayout.blockHeadBytes, at: RingLayout.offset(ofBlock: index), of: descriptor)
+      return head.count < 0 || head.bytes.contains { $0 != 0 }
     }
   }
 
-  private static func make(_ descriptor: Int32, blocks: Int) throws(Failure) {
+  private static func make(
+    _ descriptor: Int32, blocks: Int, givenUp why: String?
+  ) throws(Failure) {
     guard ftruncate(descriptor, 0) == 0 else {
-      throw Failure(operation: "ftruncate", code: errno)
+      throw Failure(operation: "ftruncate", code: errno, givenUp: why)
     }
     // The whole file is taken from the disk at once, so that later writes find their room.
     let code = posix_fallocate(descriptor, 0, off_t(RingLayout.offset(ofBlock: blocks)))
@@ -123,11 +122,11 @@ struct RingFile: ~Copyable {
       // What was taken is given back: a file that is too short would look like a good one of
       // another size.
       _ = ftruncate(descriptor, 0)
-      throw Failure(operation: "fallocate", code: code)
+      throw Failure(operation: "fallocate", code: code, givenUp: why)
     }
     let head = RingLayout.head(blocks: blocks)
     guard pwrite(descriptor, head, head.count, 0) == head.count else {
-      throw Failure(operation: "write", code: errno)
+      throw Failure(operation: "write", code: errno, givenUp: why)
     }
   }
 
@@ -148,10 +147,11 @@ struct RingFile: ~Copyable {
   }
 
   private static func sequence(of index: Int, in descriptor: Int32) -> UInt64? {
-    var head = [UInt8](repeating: 0, count: RingLayout.blockHeadBytes)
-    let offset = off_t(RingLayout.offset(ofBlock: index))
-    guard pread(descriptor, &head, head.count, offset) == head.count else { return nil }
-    guard let sequence = head.withUnsafeBytes({ RingLayout.sequence(of: $0) }) else { return nil }
+    let head = read(
+      RingLayout.blockHeadBytes, at: RingLayout.offset(ofBlock: index), of: descriptor)
+    guard head.count == head.bytes.count else { return nil }
+    let found = head.bytes.withUnsafeBytes { RingLayout.sequence(of: $0) }
+    guard let sequence = found else { return nil }
     // No relay comes so far; a file that says so is damaged, or was made by hand.
     return sequence < RingLayout.sequenceEnd ? sequence : nil
   }
@@ -170,18 +170,12 @@ struct RingFile: ~Copyable {
   private var endsAsWritten: Bool {
     guard Self.head(of: descriptor) == RingLayout.head(blocks: blocks) else { return false }
     guard end.sequence > 0 else { return true }
-    let isBlock = read(RingLayout.blockHeadBytes, at: 0, in: end.sequence)
+    let block = RingLayout.offset(of: end.sequence, blocks: blocks)
+    let isBlock = Self.read(RingLayout.blockHeadBytes, at: block, of: descriptor).bytes
       .withUnsafeBytes { RingLayout.sequence(of: $0) == end.sequence }
     guard let frame = end.frame else { return isBlock }
-    let last = read(RingLayout.frameHeadBytes, at: frame, in: end.sequence)
+    let last = Self.read(RingLayout.frameHeadBytes, at: block + frame, of: descriptor).bytes
     return isBlock && last.withUnsafeBytes { $0.word(at: 24) } == end.checksum
-  }
-
-  /// - Returns: zeroes if the bytes cannot be read.
-  private func read(_ count: Int, at offset: Int, in sequence: UInt64) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: count)
-    _ = pread(descriptor, &bytes, count, place(of: offset, in: sequence))
-    return bytes
   }
 
   /// Appends a frame, in the next block if the newest one has no room for it.
@@ -203,14 +197,10 @@ struct RingFile: ~Copyable {
 
   /// Writes bytes into a block.
   private func write(_ bytes: [UInt8], at offset: Int, in sequence: UInt64) throws(Failure) {
-    let written = pwrite(descriptor, bytes, bytes.count, place(of: offset, in: sequence))
+    let place = off_t(RingLayout.offset(of: sequence, blocks: blocks) + offset)
+    let written = pwrite(descriptor, bytes, bytes.count, place)
     guard written == bytes.count else {
       throw Failure(operation: "write", code: written < 0 ? errno : ENOSPC)
     }
-  }
-
-  private func place(of offset: Int, in sequence: UInt64) -> off_t {
-    let index = Int((sequence - 1) % UInt64(blocks))
-    return off_t(RingLayout.offset(ofBlock: index) + offset)
   }
 }

@@ -31,6 +31,11 @@ enum RingLayout {
 
   static func offset(ofBlock index: Int) -> Int { headBytes + index * blockBytes }
 
+  /// Where the block that is written as the `sequence`th begins.
+  static func offset(of sequence: UInt64, blocks: Int) -> Int {
+    offset(ofBlock: Int((sequence - 1) % UInt64(blocks)))
+  }
+
   /// What a frame is for.
   enum FrameKind: UInt8 {
     /// Entries that the life has taken.
@@ -51,29 +56,9 @@ enum RingLayout {
     var length: UInt32
 
     func bytes(checksum: UInt64) -> [UInt8] {
-      var bytes: [UInt8] = []
-      bytes.append(word: UInt64(length) | UInt64(kind.rawValue) << 32)
-      bytes.append(word: first)
-      bytes.append(word: UInt64(count))
-      bytes.append(word: checksum)
-      return bytes
-    }
-
-    /// - Returns: nil if the bytes are no head.
-    init?(_ bytes: UnsafeRawBufferPointer) {
-      guard bytes.count >= frameHeadBytes else { return nil }
-      let word = bytes.word(at: 0)
-      guard let number = UInt8(exactly: word >> 32), let kind = FrameKind(rawValue: number),
-        let count = UInt32(exactly: bytes.word(at: 16))
-      else { return nil }
-      self.kind = kind
-      length = UInt32(truncatingIfNeeded: word)
-      first = bytes.word(at: 8)
-      self.count = count
-    }
-
-    init(_ kind: FrameKind, first: UInt64, count: UInt32, length: UInt32) {
-      (self.kind, self.first, self.count, self.length) = (kind, first, count, length)
+      [UInt8](words: [
+        UInt64(length) | UInt64(kind.rawValue) << 32, first, UInt64(count), checksum,
+      ])
     }
 
     /// - Parameters:
@@ -97,10 +82,6 @@ enum RingLayout {
     /// Where the frame before begins; `nil` if the block has no frame.
     private(set) var frame: Int?
     private(set) var checksum: UInt64 = 0
-
-    init(sequence: UInt64, offset: Int = blockHeadBytes) {
-      (self.sequence, self.offset) = (sequence, offset)
-    }
 
     /// A frame with this payload stands there.
     mutating func add(_ head: FrameHead, checksum: UInt64) {
@@ -134,23 +115,17 @@ enum RingLayout {
   }
 
   /// The head of a file with this many blocks.
-  static func head(blocks: Int) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.append(word: magic)
-    bytes.append(word: UInt64(version))
-    bytes.append(word: UInt64(blocks))
-    bytes.append(word: checksum(of: bytes))
-    return bytes
-  }
+  static func head(blocks: Int) -> [UInt8] { sealed([magic, UInt64(version), UInt64(blocks)]) }
 
   /// The head of the block that is written as the `sequence`th; the first is 1.
-  static func blockHead(_ sequence: UInt64) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.append(word: blockMagic)
-    bytes.append(word: sequence)
-    bytes.append(word: 0)
-    bytes.append(word: checksum(of: bytes))
-    return bytes
+  static func blockHead(_ sequence: UInt64) -> [UInt8] { sealed([blockMagic, sequence, 0]) }
+
+  /// The words, and their checksum.
+  private static func sealed(_ words: [UInt64]) -> [UInt8] {
+    let bytes = [UInt8](words: words)
+    var sum = Checksum(0)
+    bytes.withUnsafeBytes { sum.add($0) }
+    return bytes + [UInt8](words: [sum.value])
   }
 
   /// The sequence of a block; nil if the bytes are no head of a block.
@@ -159,17 +134,26 @@ enum RingLayout {
     let sequence = bytes.word(at: 8)
     return bytes.starts(with: blockHead(sequence)) && sequence > 0 ? sequence : nil
   }
+}
 
-  private static func checksum(of bytes: [UInt8]) -> UInt64 {
-    var sum = Checksum(0)
-    bytes.withUnsafeBytes { sum.add($0) }
-    return sum.value
+extension RingLayout.FrameHead {
+  /// - Returns: nil if the bytes are no head.
+  init?(_ bytes: UnsafeRawBufferPointer) {
+    guard bytes.count >= RingLayout.frameHeadBytes else { return nil }
+    let word = bytes.word(at: 0)
+    guard let number = UInt8(exactly: word >> 32),
+      let kind = RingLayout.FrameKind(rawValue: number),
+      let count = UInt32(exactly: bytes.word(at: 16))
+    else { return nil }
+    self.init(
+      kind: kind, first: bytes.word(at: 8), count: count, length: UInt32(truncatingIfNeeded: word))
   }
 }
 
 extension [UInt8] {
-  mutating func append(word: UInt64) {
-    Swift.withUnsafeBytes(of: word.littleEndian) { append(contentsOf: $0) }
+  /// The bytes of the words, low ones first.
+  init(words: [UInt64]) {
+    self = words.map(\.littleEndian).withUnsafeBytes { [UInt8]($0) }
   }
 }
 

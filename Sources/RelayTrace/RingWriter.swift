@@ -34,16 +34,14 @@ struct RingWriter: ~Copyable {
 
   /// Writes the mark that nothing is missing at the end of this life.
   mutating func end(_ life: UInt64, at number: UInt64) throws(RingFile.Failure) {
-    var payload: [UInt8] = []
-    payload.append(word: life)
-    try append(.end, number, 0, payload)
+    try append(.end, number, 0, [UInt8](words: [life]))
   }
 
   private mutating func append(
     _ kind: RingLayout.FrameKind, _ first: UInt64, _ count: Int, _ payload: [UInt8]
   ) throws(RingFile.Failure) {
     let head = RingLayout.FrameHead(
-      kind, first: first, count: UInt32(count), length: UInt32(payload.count))
+      kind: kind, first: first, count: UInt32(count), length: UInt32(payload.count))
     try file.append(head, payload)
   }
 }

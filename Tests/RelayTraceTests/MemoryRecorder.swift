@@ -1,11 +1,10 @@
-package import RelayCore
-package import RelayEngine
+import RelayCore
+import RelayEngine
 import RelayMemory
 import Synchronization
 
-/// The flight recorder in memory, for tests. A copy of its memory plays the file that a crash
-/// leaves behind.
-package final class MemoryRecorder: FlightRecorder, Sendable {
+/// The flight recorder in memory. A copy of its memory plays the file that a crash leaves behind.
+final class MemoryRecorder: FlightRecorder, Sendable {
   private struct State {
     var trace: MemoryTrace
     var taken: UInt64 = 0
@@ -21,12 +20,12 @@ package final class MemoryRecorder: FlightRecorder, Sendable {
   /// - Parameters:
   ///   - most: how many entries are kept at least.
   ///   - before: the recorder of the life before.
-  package init(most: Int = 100_000, after before: MemoryRecorder? = nil, at now: Instant = .zero) {
+  init(most: Int = 100_000, after before: MemoryRecorder? = nil, at now: Instant = .zero) {
     (self.before, start) = (before, now)
     state = Mutex(State(trace: MemoryTrace(most: most)))
   }
 
-  package func begin(life: UInt64) {
+  func begin(life: UInt64) {
     let (old, closed) = before?.state.withLock { ($0.trace, $0.closed) } ?? (nil, life &- 1)
     state.withLock { state in
       if let old { state.trace = old }
@@ -35,7 +34,7 @@ package final class MemoryRecorder: FlightRecorder, Sendable {
     }
   }
 
-  package func record(_ batches: [TraceBatch]) {
+  func record(_ batches: [TraceBatch]) {
     let entries = batches.flatMap(\.entries)
     state.withLock { state in
       guard state.closed == nil else { return }
@@ -44,9 +43,9 @@ package final class MemoryRecorder: FlightRecorder, Sendable {
     }
   }
 
-  package var place: UInt64 { state.withLock { $0.taken } }
+  var place: UInt64 { state.withLock { $0.taken } }
 
-  package func read(
+  func read(
     through place: UInt64, _ body: @escaping @Sendable ([TraceEntry]) -> Bool
   ) async throws(TraceError) {
     let entries = state.withLock { state in
@@ -55,11 +54,11 @@ package final class MemoryRecorder: FlightRecorder, Sendable {
     if !entries.isEmpty { _ = body(Array(entries)) }
   }
 
-  package var health: RecorderHealth {
+  var health: RecorderHealth {
     var health = RecorderHealth()
     health.recorded = place
     return health
   }
 
-  package func close() async { state.withLock { $0.closed = $0.life } }
+  func close() async { state.withLock { $0.closed = $0.life } }
 }
