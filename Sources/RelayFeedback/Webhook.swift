@@ -81,8 +81,7 @@ final class Webhook: Sendable {
       switch state.withLock({ $0.sending.next(at: now) }) {
       case .deliver:
         state.withLock { $0.health.state = .sending }
-        let outcome = await deliver(to: settings)
-        ended(outcome)
+        ended(await deliver(to: settings))
       case .wait(let until): await wakeUp.wait(atMost: .milliseconds((until - now).milliseconds))
       case .nothing: await wakeUp.wait(atMost: nil)
       }
@@ -98,9 +97,8 @@ final class Webhook: Sendable {
 
   private func deliver(to settings: WebhookSettings) async -> Delivered {
     do throws(StoreError) {
-      var known = state.withLock { $0.taken }
-      if known == nil { known = try await world.store.feedbackTaken(in: scope) }
-      let taken = known ?? .zero
+      let known = state.withLock { $0.taken }
+      let taken = if let known { known } else { try await world.store.feedbackTaken(in: scope) }
       let page = try await world.store.feedback(
         FeedbackQuery(after: taken, limit: world.rule.itemsMax, scope: scope))
       state.withLock { state in

@@ -6,13 +6,12 @@ import RelayWire
 /// One delivery, signed by Standard Webhooks 1.0, so that servers can verify it with a library of
 /// their language. The request also carries the ids of the keys, for servers that choose a key by
 /// id.
-package struct WebhookRequest: Hashable, Sendable {
+package struct WebhookRequest: Sendable {
   package var url: String
-  package var headers: [(name: String, value: String)] { fields.map { ($0[0], $0[1]) } }
+  package var headers: [(name: String, value: String)]
   package var body: [UInt8]
   package var timeout: Span
   package var trustRoots: String?
-  private var fields: [[String]]
 
   /// - Parameter delivery: equal deliveries have equal bytes and, under equal keys, equal ids.
   init(
@@ -36,11 +35,11 @@ package struct WebhookRequest: Hashable, Sendable {
     body = bytes
     timeout = settings.timeout
     trustRoots = settings.trustRoots
-    fields = [
-      ["Content-Type", "application/json"], ["User-Agent", "zonerelay/\(version)"],
-      ["webhook-id", id], ["webhook-timestamp", timestamp],
-      ["webhook-key-id", settings.keys.map(\.id).joined(separator: " ")],
-      ["webhook-signature", signatures.joined(separator: " ")],
+    headers = [
+      ("Content-Type", "application/json"), ("User-Agent", "zonerelay/\(version)"),
+      ("webhook-id", id), ("webhook-timestamp", timestamp),
+      ("webhook-key-id", settings.keys.map(\.id).joined(separator: " ")),
+      ("webhook-signature", signatures.joined(separator: " ")),
     ]
   }
 

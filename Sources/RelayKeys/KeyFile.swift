@@ -60,18 +60,15 @@ struct KeyFile {
   /// holds the whole key or does not exist.
   func keepDraft() throws(KeyFailure) {
     guard rename(draftPath, path) == 0 else { throw unwritable() }
-    try Self.sync(directory: (path as NSString).deletingLastPathComponent, for: self)
+    let descriptor = open(directory, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw unwritable() }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw unwritable() }
   }
+
+  var directory: String { (path as NSString).deletingLastPathComponent }
 
   private var draftPath: String { path + ".new" }
-
-  /// Makes a new file name in a directory durable.
-  private static func sync(directory: String, for file: KeyFile) throws(KeyFailure) {
-    let descriptor = open(directory, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw file.unwritable() }
-    defer { close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw file.unwritable() }
-  }
 
   func unwritable() -> KeyFailure {
     KeyFailure(

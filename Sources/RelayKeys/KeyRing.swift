@@ -76,10 +76,8 @@ package struct KeyRing: TokenKeys, IdentityKeys, PushKeys {
     in file: KeyFile
   ) throws(KeyFailure) -> (bytes: [UInt8], isNew: Bool) {
     if let own = try madeOwn(in: file) { return (own, false) }
-    let directory = (file.path as NSString).deletingLastPathComponent
-    guard mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw file.unwritable() }
-    var draw = SystemRandomNumberGenerator()
-    let bytes = (0..<KeyFile.keyBytes).map { _ in UInt8.random(in: .min ... .max, using: &draw) }
+    guard mkdir(file.directory, 0o700) == 0 || errno == EEXIST else { throw file.unwritable() }
+    let bytes = SymmetricKey(size: .bits256).withUnsafeBytes { [UInt8]($0) }
     try file.draft(bytes)
     return (bytes, true)
   }
@@ -202,9 +200,8 @@ extension KeyRing {
     }
 
     mutating func add(_ part: some Collection<UInt8>) {
-      for place in (0..<4).reversed() {
-        bytes.append(UInt8(truncatingIfNeeded: part.count >> (place * 8)))
-      }
+      let count = UInt32(truncatingIfNeeded: part.count)
+      withUnsafeBytes(of: count.bigEndian) { bytes.append(contentsOf: $0) }
       bytes.append(contentsOf: part)
     }
   }
