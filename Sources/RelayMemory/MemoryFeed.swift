@@ -60,9 +60,12 @@ extension MemoryFeed {
   private mutating func removeOldest(_ count: Int, among rows: [Subject: MemoryRow]) {
     guard count > 0 else { return }
     let oldest = rows.sorted { $0.value.entry.life.position < $1.value.entry.life.position }
-    for (subject, row) in oldest.prefix(count) {
-      remove(subject)
-      state.floor = max(state.floor, row.entry.life.position)
-    }
+    for (_, row) in oldest.prefix(count) { expire(row) }
+  }
+
+  /// Removes an entry that readers may know, and raises the floor to it.
+  mutating func expire(_ row: MemoryRow) {
+    remove(row.entry.subject)
+    state.floor = max(state.floor, row.entry.life.position)
   }
 }

@@ -13,16 +13,15 @@ extension MemoryWorld {
       left -= feeds[key]?.removeCleared(limit: left) ?? 0
     }
     for (aging, instant) in [(Aging.tombstone, tombstones), (.notification, notifications)] {
-      var old: [(FeedKey, Subject, MemoryFeed.MemoryRow)] = []
+      var old: [(FeedKey, MemoryFeed.MemoryRow)] = []
       for (key, feed) in feeds where partitions.contains(key.partition) {
-        for (subject, row) in feed.rows where row.kept < instant && Aging(row.entry) == aging {
-          old.append((key, subject, row))
+        for row in feed.rows.values where row.kept < instant && Aging(row.entry) == aging {
+          old.append((key, row))
         }
       }
-      old.sort { ($0.2.kept, $0.2.entry.life.position) < ($1.2.kept, $1.2.entry.life.position) }
-      for (key, subject, row) in old.prefix(left) {
-        feeds[key]?.remove(subject)
-        feeds[key]?.state.floor.raise(to: row.entry.life.position)
+      old.sort { ($0.1.kept, $0.1.entry.life.position) < ($1.1.kept, $1.1.entry.life.position) }
+      for (key, row) in old.prefix(left) {
+        feeds[key]?.expire(row)
         left -= 1
       }
     }
@@ -41,8 +40,4 @@ extension MemoryFeed {
     isClearing = hidden.count >= limit
     return min(max(1, hidden.count), limit)
   }
-}
-
-extension Position {
-  fileprivate mutating func raise(to other: Position) { self = max(self, other) }
 }

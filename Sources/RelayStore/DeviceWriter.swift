@@ -15,7 +15,20 @@ struct DeviceWriter {
     if try saveLane(of: row, key) { return nil }
     let address = key.data
     let (holds, loser) = try contest(AddressClaim(row, partition: partition), address)
-    try write(row, address: address, holds: holds)
+    try database.run(
+      """
+      INSERT INTO devices
+        (key, partition, client, address, holds, registered, registration, body, lane)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (key) DO UPDATE SET address = excluded.address, holds = excluded.holds,
+        registered = excluded.registered, registration = excluded.registration,
+        body = excluded.body, lane = excluded.lane
+      """,
+      [
+        StoreKey(row.key).data, Int(partition.number), StoreKey(row.key.client.bits).data,
+        address, holds ? 1 : 0, row.registeredAt.milliseconds, row.registration.column,
+        Data(row.address.blob), Data(row.lane.blob),
+      ])
     return loser.map { $0.displaced(by: row, in: partition) }
   }
 
@@ -33,7 +46,7 @@ struct DeviceWriter {
     statement.bind(row.registration.column, at: 3)
     statement.bind(address.bytes, at: 4)
     _ = try statement.step()
-    return statement.changed > 0
+    return database.changesCount > 0
   }
 
   /// Decides which device holds the address from now on.
@@ -43,38 +56,19 @@ struct DeviceWriter {
     _ claim: AddressClaim, _ address: Data
   ) throws -> (holds: Bool, loser: AddressClaim?) {
     guard !claim.address.token.isEmpty else { return (false, nil) }
-    let row = try Row.fetchOne(
-      try database.cachedStatement(
-        sql: """
-          SELECT key, partition, registered, registration FROM devices
-          WHERE address = ? AND holds = 1
-          """), arguments: [address])
-    guard let row else { return (true, nil) }
-    var reader = StoreKeyReader(row[0] as Data)
+    let rows = try database.rows(
+      """
+      SELECT key, partition, registered, registration FROM devices
+      WHERE address = ? AND holds = 1
+      """, [address])
+    guard let row = rows.first else { return (true, nil) }
     let holder = AddressClaim(
-      key: try reader.device(), address: claim.address, partition: try PartitionID(column: row[1]),
-      registeredAt: Instant(milliseconds: row[2]), registration: Ordinal(column: row[3]))
+      key: try row.key(0) { try $0.device() }, address: claim.address,
+      partition: try PartitionID(column: row[1]), registeredAt: Instant(milliseconds: row[2]),
+      registration: Ordinal(column: row[3]))
     guard holder.key != claim.key else { return (true, nil) }
     guard claim.isNewer(than: holder) else { return (false, claim) }
-    try database.cachedStatement(sql: "UPDATE devices SET holds = 0 WHERE key = ?")
-      .execute(arguments: [row[0] as Data])
+    try database.run("UPDATE devices SET holds = 0 WHERE key = ?", [row[0] as Data])
     return (true, holder)
-  }
-
-  private func write(_ row: DeviceRow, address: Data, holds: Bool) throws {
-    let statement = try database.cachedStatement(
-      sql: """
-        INSERT INTO devices
-          (key, partition, client, address, holds, registered, registration, body, lane)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-        ON CONFLICT (key) DO UPDATE SET address = excluded.address, holds = excluded.holds,
-          registered = excluded.registered, registration = excluded.registration,
-          body = excluded.body, lane = excluded.lane
-        """)
-    try statement.execute(arguments: [
-      StoreKey(row.key).data, Int(partition.number), StoreKey(client: row.key.client).data,
-      address, holds ? 1 : 0, row.registeredAt.milliseconds, row.registration.column,
-      Data(AddressBody(row.address).blob), Data(row.lane.blob),
-    ])
   }
 }

@@ -1,36 +1,27 @@
-import Foundation
-import GRDB
 import RelayCore
 import RelayEngine
 
-/// Translates between an entry and its table row.
+/// Reads an entry from its table row.
 enum EntryRow {
-  /// The columns, in the order in which `entry(_:)` reads them. `subject` is last because some
-  /// callers have it already.
+  /// The columns, in the order in which `entry` reads them. `subject` is last because some callers
+  /// have it already.
   static let columns = """
     position, state, born, died, reborn, device, stranger, sequence, time, detail, subject
     """
 
-  static func entry(_ row: Row) throws -> Entry {
-    try entry(row, subject: try Subject(row[10] as Data))
-  }
-
-  static func entry(_ row: Row, subject: Subject) throws -> Entry {
-    let number: Int64 = row[1]
-    guard let state = UInt8(exactly: number).flatMap(Life.State.init(rawValue:)) else {
-      throw StoreKeyReader.Malformed()
-    }
-    var device: ClientID?
-    if let data = row[5] as Data? {
-      var reader = StoreKeyReader(data)
-      device = ClientID(Identifier(high: try reader.word(), low: try reader.word()))
-    }
+  static func entry(_ row: RawStatement, subject: Subject? = nil) throws -> Entry {
+    func position(_ column: Int32) -> Position { Position(column: row.number(column)) }
+    let state = UInt8(exactly: row.number(1)).flatMap(Life.State.init(rawValue:))
+    guard let state else { throw StoreKeyReader.Malformed() }
+    var device = StoreKeyReader(row.bytes(5))
     let life = Life(
-      position: Position(column: row[0]), state: state, born: Position(column: row[2]),
-      died: Position(column: row[3]), reborn: Position(column: row[4]), device: device,
-      foreign: Position(column: row[6]), sequence: row[7], time: Instant(milliseconds: row[8]))
+      position: position(0), state: state, born: position(2), died: position(3),
+      reborn: position(4), device: row.isNull(5) ? nil : try device.client(),
+      foreign: position(6), sequence: row.isNull(7) ? nil : row.number(7),
+      time: Instant(milliseconds: row.number(8)))
     return Entry(
-      subject: subject, life: life, detail: try Detail(blob: [UInt8](row[9] as Data)))
+      subject: try subject ?? Subject(row.bytes(10)), life: life,
+      detail: try Detail(blob: row.bytes(9)))
   }
 }
 
@@ -46,33 +37,32 @@ struct WrongNumber: Error, CustomStringConvertible {
   var description: String { "\(number) is no \(what)" }
 }
 
+extension Int64 {
+  /// - Throws: `WrongNumber` unless the number is in the range.
+  func checked(_ what: String, in range: ClosedRange<Int64>) throws -> Int64 {
+    guard range.contains(self) else { throw WrongNumber(what: what, number: self) }
+    return self
+  }
+}
+
 extension PartitionID {
   /// - Throws: `WrongNumber` for a number that no partition has.
   init(column: Int64) throws {
-    guard (0..<Int64(Self.count)).contains(column) else {
-      throw WrongNumber(what: "partition", number: column)
-    }
-    self.init(Int(column))
+    self.init(Int(try column.checked("partition", in: 0...Int64(Self.count - 1))))
   }
 }
 
 extension FeedbackPosition {
   /// - Throws: `WrongNumber` for a number below zero.
   init(column: Int64) throws {
-    guard let number = UInt64(exactly: column) else {
-      throw WrongNumber(what: "position of feedback", number: column)
-    }
-    self.init(number)
+    self.init(UInt64(try column.checked("position of feedback", in: 0...Int64.max)))
   }
 }
 
 extension Ordinal {
   /// - Throws: `WrongNumber` for a number that cannot be an ordinal.
   init(checked column: Int64) throws {
-    guard (0...Int64(Self.codedMax.number)).contains(column) else {
-      throw WrongNumber(what: "ordinal", number: column)
-    }
-    self.init(UInt64(column))
+    self.init(UInt64(try column.checked("ordinal", in: 0...Int64(Self.codedMax.number))))
   }
 
   var column: Int64 { Int64(bitPattern: number) }

@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 import RelayCore
 import RelayEngine
@@ -31,7 +30,7 @@ struct EntryStatements {
     defer { find.reset() }
     find.bind(feed, at: 1)
     find.bind(key, at: 2)
-    return try find.step() ? try entry(find, subject: subject) : nil
+    return try find.step() ? try EntryRow.entry(find, subject: subject) : nil
   }
 
   /// The unread notifications of this id: one for each subscription that its change matched.
@@ -41,23 +40,11 @@ struct EntryStatements {
     findUnread.bind(notification.unreadBits, at: 2)
     var found: [Entry] = []
     while try findUnread.step() {
-      let entry = try entry(findUnread, subject: try Subject(Data(findUnread.bytes(10))))
+      let entry = try EntryRow.entry(findUnread)
       // Another id may have the same 64 bits, so compare the whole id.
       if entry.unread == notification { found.append(entry) }
     }
     return found
-  }
-
-  private func entry(_ row: RawStatement, subject: Subject) throws -> Entry {
-    func position(_ column: Int32) -> Position { Position(column: row.number(column)) }
-    let state = UInt8(exactly: row.number(1)).flatMap(Life.State.init(rawValue:))
-    guard let state else { throw StoreKeyReader.Malformed() }
-    let life = Life(
-      position: position(0), state: state, born: position(2), died: position(3),
-      reborn: position(4), device: try device(row, 5), foreign: position(6),
-      sequence: row.isNull(7) ? nil : row.number(7),
-      time: Instant(milliseconds: row.number(8)))
-    return Entry(subject: subject, life: life, detail: try Detail(blob: row.bytes(9)))
   }
 
   /// - Parameter kept: the relay's time at the fold.
@@ -72,7 +59,7 @@ struct EntryStatements {
     save.bind(life.born.column, at: 6)
     save.bind(life.died.column, at: 7)
     save.bind(life.reborn.column, at: 8)
-    if let device = life.device { save.bind(StoreKey(client: device).bytes, at: 9) }
+    if let device = life.device { save.bind(StoreKey(device.bits).bytes, at: 9) }
     save.bind(life.foreign.column, at: 10)
     if let sequence = life.sequence { save.bind(sequence, at: 11) }
     save.bind(life.time.milliseconds, at: 12)
@@ -81,12 +68,6 @@ struct EntryStatements {
     if let aging = Aging(entry) { save.bind(Int64(aging.rawValue), at: 15) }
     if let unread = entry.unread { save.bind(unread.unreadBits, at: 16) }
     _ = try save.step()
-  }
-
-  private func device(_ row: RawStatement, _ column: Int32) throws -> ClientID? {
-    guard !row.isNull(column) else { return nil }
-    var reader = StoreKeyReader(row.bytes(column))
-    return ClientID(Identifier(high: try reader.word(), low: try reader.word()))
   }
 }
 

@@ -24,6 +24,14 @@ struct FeedRow: Equatable {
       count: statement.number(5), present: statement.number(6))
   }
 
+  /// True if the feed holds the subject: its entry is present and not cleared.
+  func holds(_ subject: Subject, in database: GRDB.Database) throws -> Bool {
+    let position: Int64? = try database.value(
+      "SELECT position FROM entries WHERE feed = ? AND subject = ? AND gone = 0",
+      [id, StoreKey(subject).data])
+    return position.map { Position(column: $0) > state.cleared } ?? false
+  }
+
   /// The state of a feed that has no row: the feed is empty, and its floor is that of the forced
   /// expiries that apply to the feed.
   static func unwritten(_ key: FeedKey, in database: GRDB.Database) throws -> FeedState {
@@ -32,17 +40,16 @@ struct FeedRow: Equatable {
 
   static func make(_ key: FeedKey, in database: GRDB.Database) throws -> FeedRow {
     let state = try unwritten(key, in: database)
-    let statement = try database.cachedStatement(
-      sql: """
-        INSERT INTO feeds
-          (key, partition, container, environment, owner, head, floor, cleared, gap, count, present)
-        VALUES (?, ?, ?, ?, ?, 0, ?, 0, 0, 0, 0)
-        """)
-    try statement.execute(arguments: [
-      key.column, Int(key.partition.number), Self.name(key.scope.container),
-      Int(key.scope.environment.rawValue), Self.name(key.owner.name),
-      state.floor.column,
-    ])
+    try database.run(
+      """
+      INSERT INTO feeds
+        (key, partition, container, environment, owner, head, floor, cleared, gap, count, present)
+      VALUES (?, ?, ?, ?, ?, 0, ?, 0, 0, 0, 0)
+      """,
+      [
+        key.column, Int(key.partition.number), Self.name(key.scope.container),
+        Int(key.scope.environment.rawValue), Self.name(key.owner.name), state.floor.column,
+      ])
     return FeedRow(id: database.lastInsertedRowID, state: state, count: 0, present: 0)
   }
 

@@ -10,14 +10,10 @@ struct FeedSnapshot {
   let knownEras: KnownEras
 
   func page(_ query: PageQuery) throws -> PageAnswer {
-    let floor: Position
-    switch try entitlement(of: query.reader, to: query.feed) {
-    case .none: return .absent
-    case .from(let granted): floor = granted
-    }
+    guard let floor = try floor(of: query.reader, in: query.feed) else { return .absent }
     let feed = try FeedRow.find(query.feed, in: database)
     let state = try feed?.state ?? FeedRow.unwritten(query.feed, in: database)
-    let eras = try eras(of: query.feed)
+    let eras = try knownEras.eras(of: query.feed.partition, in: database)
     switch Page.start(of: state, eras: eras, after: query.after, floor: floor) {
     case .failure(let expiry): return .expired(expiry.why)
     case .success(let start):
@@ -33,32 +29,25 @@ struct FeedSnapshot {
   func head(of key: FeedKey) throws -> FeedCursor {
     let feed = try FeedRow.find(key, in: database)
     let top = try (feed?.state ?? FeedRow.unwritten(key, in: database)).top
-    return FeedCursor(era: try eras(of: key).of(top.ordinal)?.id ?? 0, position: top)
+    let eras = try knownEras.eras(of: key.partition, in: database)
+    return FeedCursor(era: eras.of(top.ordinal)?.id ?? 0, position: top)
   }
 
   /// The present zones of a database feed, ordered by zone.
   func zones(of key: FeedKey, after zone: ZoneID?, limit: Int) throws -> [ZoneDigest] {
     guard let feed = try FeedRow.find(key, in: database) else { return [] }
-    let statement = try database.cachedStatement(
-      sql: """
-        SELECT subject FROM entries
-        WHERE feed = ? AND subject > ? AND gone = 0 AND position > ?
-        ORDER BY subject LIMIT ?
-        """)
-    let subjects = try Data.fetchAll(
-      statement,
-      arguments: [
-        feed.id, zone.map { StoreKey($0).data } ?? Data([0]), feed.state.cleared.column, limit,
-      ])
-    return try subjects.compactMap { subject in
-      guard case .zone(let zone) = try Subject(subject) else { return nil }
+    let rows = try database.rows(
+      """
+      SELECT subject FROM entries
+      WHERE feed = ? AND subject > ? AND gone = 0 AND position > ?
+      ORDER BY subject LIMIT ?
+      """,
+      [feed.id, zone.map { StoreKey($0).data } ?? Data([0]), feed.state.cleared.column, limit])
+    return try rows.compactMap { row in
+      guard case .zone(let zone) = try Subject(row.bytes(0)) else { return nil }
       let own = FeedKey(scope: key.scope, kind: .zone(zone))
       return ZoneDigest(zone: zone, head: try head(of: own))
     }
-  }
-
-  private func eras(of key: FeedKey) throws -> Eras {
-    try knownEras.eras(of: key.partition, in: database)
   }
 
   private func zoneHeads(of entries: [Entry], in key: FeedKey) throws -> [FeedCursor] {
@@ -71,37 +60,25 @@ struct FeedSnapshot {
 }
 
 extension FeedSnapshot {
-  private enum Entitlement {
-    case none
-    /// The reader may read the feed. Tokens below this position are older than the reader's current
-    /// grant.
-    case from(Position)
-  }
-
-  private func entitlement(of reader: UserID, to key: FeedKey) throws -> Entitlement {
+  /// The position below which the reader's tokens are older than its current grant; nil if the
+  /// reader may not read the feed.
+  private func floor(of reader: UserID, in key: FeedKey) throws -> Position? {
     switch key.kind {
-    case .notifications(let user): return user == reader ? .from(.zero) : .none
+    case .notifications(let user): return user == reader ? .zero : nil
     case .database(let user, let database):
-      return user == reader && database != .public ? .from(.zero) : .none
+      return user == reader && database != .public ? .zero : nil
     case .zone(let zone):
-      guard try isPresent(zone, in: key.scope) else { return .none }
-      if zone.owner == reader { return .from(.zero) }
-      let grant = try Row.fetchOne(
-        try database.cachedStatement(sql: "SELECT floor FROM grants WHERE key = ?"),
-        arguments: [StoreKey(scope: key.scope, zone: zone, participant: reader).data])
-      guard let grant else { return .none }
-      return .from(Position(column: grant[0]))
+      // A zone exists if its owner's private database lists it.
+      let own = FeedKey(scope: key.scope, kind: .database(zone.owner, .private))
+      guard try FeedRow.find(own, in: database)?.holds(.zone(zone), in: database) == true else {
+        return nil
+      }
+      if zone.owner == reader { return .zero }
+      let floor: Int64? = try database.value(
+        "SELECT floor FROM grants WHERE key = ?",
+        [StoreKey(scope: key.scope, zone: zone, participant: reader).data])
+      return floor.map { Position(column: $0) }
     }
-  }
-
-  /// True if the zone exists, which means that its owner's private database lists it.
-  private func isPresent(_ zone: ZoneID, in scope: Scope) throws -> Bool {
-    let own = FeedKey(scope: scope, kind: .database(zone.owner, .private))
-    guard let feed = try FeedRow.find(own, in: database) else { return false }
-    let statement = try database.cachedStatement(
-      sql: "SELECT position FROM entries WHERE feed = ? AND subject = ? AND gone = 0")
-    let row = try Row.fetchOne(statement, arguments: [feed.id, StoreKey(zone).data])
-    return row.map { Position(column: $0[0]) > feed.state.cleared } ?? false
   }
 }
 
@@ -117,8 +94,12 @@ extension FeedSnapshot {
   ) throws -> [Entry] {
     let after = max(start.position, feed.state.cleared)
     var present = try Run(of: feed, gone: false, after: after, in: database)
+    defer { present.end() }
     var gone = try Run(
       of: feed, gone: true, after: max(after, start.goneHidden), in: database)
+    defer { gone.end() }
+    try present.advance()
+    try gone.advance()
     var entries: [Entry] = []
     var visible = 0
     while visible <= query.limit, entries.count <= query.looks {
@@ -138,31 +119,30 @@ extension FeedSnapshot {
 
   /// A feed's present entries, or its gone ones, in order of position; fetched row by row.
   private struct Run {
-    private let rows: RowCursor
+    private let rows: RawStatement
     private(set) var position: Position?
-    private var row: Row?
 
     init(of feed: FeedRow, gone: Bool, after: Position, in database: GRDB.Database) throws {
       // The SQL differs, so that the two runs of one read do not share a cached statement.
-      let sql = """
+      rows = try RawStatement(
+        """
         SELECT \(EntryRow.columns) FROM entries
         WHERE feed = ? AND gone = \(gone ? 1 : 0) AND position > ? ORDER BY position
-        """
-      rows = try Row.fetchCursor(
-        try database.cachedStatement(sql: sql), arguments: [feed.id, after.column])
-      try advance()
+        """, in: database)
+      rows.bind(feed.id, at: 1)
+      rows.bind(after.column, at: 2)
     }
 
     mutating func take() throws -> Entry {
-      guard let row else { throw StoreKeyReader.Malformed() }
-      let entry = try EntryRow.entry(row)
+      let entry = try EntryRow.entry(rows)
       try advance()
       return entry
     }
 
-    private mutating func advance() throws {
-      row = try rows.next()
-      position = row.map { Position(column: $0[0]) }
+    mutating func advance() throws {
+      position = try rows.step() ? Position(column: rows.number(0)) : nil
     }
+
+    func end() { rows.reset() }
   }
 }

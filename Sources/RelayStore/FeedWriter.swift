@@ -21,7 +21,12 @@ struct FeedWriter {
   func apply(_ cut: FeedCut) throws -> Bool? {
     var feed = try FeedRow.find(cut.feed, in: database) ?? FeedRow.make(cut.feed, in: database)
     let before = feed
-    try raise(&feed, cleared: cut.cleared ?? .zero, floor: cut.floor ?? .zero)
+    if let cleared = cut.cleared, cleared > feed.state.cleared {
+      feed.state.cleared = cleared
+      feed.present = 0
+      try database.run("INSERT OR IGNORE INTO clearing VALUES (?)", [feed.id])
+    }
+    feed.state.floor = max(feed.state.floor, cut.floor ?? .zero, feed.state.cleared)
     feed.state.hasGap = cut.gap ?? feed.state.hasGap
     let isCounted = !cut.feed.isBounded
     for delta in cut.deltas { try fold(delta, into: &feed, isCounted: isCounted) }
@@ -36,21 +41,9 @@ struct FeedWriter {
       feed.state.floor = max(feed.state.floor, cut.trimmed ?? .zero)
     }
     if feed != before { try feed.save(in: database) }
-    let (was, isNow) = (
-      limits.isNearlyFull(cut.feed, present: Int(before.present)),
-      limits.isNearlyFull(cut.feed, present: Int(feed.present))
-    )
+    let was = limits.isNearlyFull(cut.feed, present: Int(before.present))
+    let isNow = limits.isNearlyFull(cut.feed, present: Int(feed.present))
     return was == isNow ? nil : isNow
-  }
-
-  private func raise(_ feed: inout FeedRow, cleared: Position, floor: Position) throws {
-    if cleared > feed.state.cleared {
-      feed.state.cleared = cleared
-      feed.present = 0
-      try database.cachedStatement(sql: "INSERT OR IGNORE INTO clearing VALUES (?)")
-        .execute(arguments: [feed.id])
-    }
-    feed.state.floor = max(feed.state.floor, floor, feed.state.cleared)
   }
 
   private func fold(
@@ -90,15 +83,14 @@ struct FeedWriter {
     _ count: Int64, of feed: inout FeedRow, presentUpTo border: Position
   ) throws {
     guard count > 0 else { return }
-    let oldest = try Row.fetchAll(
-      try database.cachedStatement(
-        sql: """
-          SELECT position, subject FROM (
-            SELECT position, subject FROM entries WHERE feed = ?1 AND gone = 0 AND position <= ?3
-            UNION ALL
-            SELECT position, subject FROM entries WHERE feed = ?1 AND gone = 1
-            ORDER BY position LIMIT ?2)
-          """), arguments: [feed.id, count, border.column])
+    let oldest = try database.rows(
+      """
+      SELECT position, subject FROM (
+        SELECT position, subject FROM entries WHERE feed = ?1 AND gone = 0 AND position <= ?3
+        UNION ALL
+        SELECT position, subject FROM entries WHERE feed = ?1 AND gone = 1
+        ORDER BY position LIMIT ?2)
+      """, [feed.id, count, border.column])
     for row in oldest {
       try FeedWriter.remove(row[1], of: feed.id, in: database)
       feed.state.floor = max(feed.state.floor, Position(column: row[0]))
@@ -107,23 +99,6 @@ struct FeedWriter {
   }
 
   static func remove(_ subject: Data, of feed: Int64, in database: GRDB.Database) throws {
-    try database.cachedStatement(sql: "DELETE FROM entries WHERE feed = ? AND subject = ?")
-      .execute(arguments: [feed, subject])
-  }
-
-  /// Raises the floors of the partition's feeds to which a forced expiry applies.
-  func expire(_ expiry: FeedExpiry, in partition: PartitionID) throws {
-    try database.execute(
-      sql: """
-        UPDATE feeds SET floor = max(floor, ?1)
-        WHERE partition = ?2 AND (?3 IS NULL OR container = ?3)
-          AND (?4 IS NULL OR environment = ?4) AND (?5 IS NULL OR owner = ?5)
-        """,
-      arguments: [
-        expiry.floor.column, Int(partition.number), expiry.of.container.map(FeedRow.name),
-        expiry.of.environment.map { Int($0.rawValue) },
-        expiry.of.user.map { FeedRow.name($0.name) },
-      ])
-    try ExpiryTable(database: database).keep(expiry, in: partition)
+    try database.run("DELETE FROM entries WHERE feed = ? AND subject = ?", [feed, subject])
   }
 }

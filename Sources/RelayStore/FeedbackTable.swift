@@ -14,14 +14,11 @@ struct FeedbackTable {
     var scopes: [Scope] = []
     for item in items {
       let scope = StoreKey(scope: item.device.scope).data
-      var id = StoreKey()
-      id.word(item.id.high)
-      id.word(item.id.low)
-      try run(
+      try database.run(
         "INSERT INTO feedback (id, scope, kept, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        [id.data, scope, at.milliseconds, Data(item.blob)])
+        [StoreKey(item.id).data, scope, at.milliseconds, Data(item.blob)])
       guard database.changesCount > 0 else { continue }
-      try run(
+      try database.run(
         """
         INSERT INTO feedback_scopes (scope, count, floor, taken) VALUES (?, 1, 0, 0)
         ON CONFLICT (scope) DO UPDATE SET count = count + 1
@@ -33,45 +30,40 @@ struct FeedbackTable {
 
   private func bound(_ scope: Scope, to limit: Int) throws {
     let key = StoreKey(scope: scope).data
-    let count = try Int.fetchOne(
-      try database.cachedStatement(sql: "SELECT count FROM feedback_scopes WHERE scope = ?"),
-      arguments: [key])
+    let count: Int? = try database.value(
+      "SELECT count FROM feedback_scopes WHERE scope = ?", [key])
     guard let count, count > limit else { return }
-    let last = try Int64.fetchOne(
-      try database.cachedStatement(
-        sql: "SELECT position FROM feedback WHERE scope = ? ORDER BY position LIMIT 1 OFFSET ?"),
-      arguments: [key, count - limit - 1])
+    let last: Int64? = try database.value(
+      "SELECT position FROM feedback WHERE scope = ? ORDER BY position LIMIT 1 OFFSET ?",
+      [key, count - limit - 1])
     guard let last else { return }
-    try run("DELETE FROM feedback WHERE scope = ? AND position <= ?", [key, last])
+    try database.run("DELETE FROM feedback WHERE scope = ? AND position <= ?", [key, last])
     try removed(database.changesCount, through: last, of: key)
   }
 
   /// Removes the oldest items: those kept before an instant. The relay's time never goes back, so
   /// the items to remove form the beginning of the table.
   func trim(before instant: Instant, limit: Int) throws -> Int {
-    let rows = try Row.fetchAll(
-      try database.cachedStatement(
-        sql: "SELECT position, scope, kept FROM feedback ORDER BY position LIMIT ?"),
-      arguments: [limit])
+    let rows = try database.rows(
+      "SELECT position, scope, kept FROM feedback ORDER BY position LIMIT ?", [limit])
     let old = rows.prefix { ($0[2] as Int64) < instant.milliseconds }
     for row in old {
-      try run("DELETE FROM feedback WHERE position = ?", [row[0] as Int64])
+      try database.run("DELETE FROM feedback WHERE position = ?", [row[0] as Int64])
       try removed(1, through: row[0], of: row[1])
     }
     return old.count
   }
 
   private func removed(_ count: Int, through position: Int64, of scope: Data) throws {
-    try run(
+    try database.run(
       "UPDATE feedback_scopes SET count = count - ?, floor = max(floor, ?) WHERE scope = ?",
       [count, position, scope])
   }
 
   func page(_ query: FeedbackQuery) throws -> FeedbackPage {
     var (meant, floor): ([Data], Int64) = ([], 0)
-    for row in try Row.fetchAll(database, sql: "SELECT scope, floor FROM feedback_scopes") {
-      var reader = StoreKeyReader(row[0] as Data)
-      guard query.means(try reader.scope()) else { continue }
+    for row in try database.rows("SELECT scope, floor FROM feedback_scopes")
+    where query.means(try row.key(0) { try $0.scope() }) {
       meant.append(row[0])
       floor = max(floor, row[1])
     }
@@ -87,31 +79,26 @@ struct FeedbackTable {
     let items = try rows.prefix(query.limit).map { row in
       FeedbackPage.Item(
         position: try FeedbackPosition(column: row[0]),
-        feedback: try Feedback(blob: [UInt8](row[1] as Data)))
+        feedback: try Feedback(blob: row.bytes(1)))
     }
-    let head = try Int64.fetchOne(
-      database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'feedback'")
+    let head: Int64? = try database.value(
+      "SELECT seq FROM sqlite_sequence WHERE name = 'feedback'")
     return FeedbackPage(
       items: items, hasMore: rows.count > query.limit,
       floor: try FeedbackPosition(column: floor), head: try FeedbackPosition(column: head ?? 0))
   }
 
   func taken(in scope: Scope) throws -> FeedbackPosition {
-    let taken = try Int64.fetchOne(
-      database, sql: "SELECT taken FROM feedback_scopes WHERE scope = ?",
-      arguments: [StoreKey(scope: scope).data])
+    let taken: Int64? = try database.value(
+      "SELECT taken FROM feedback_scopes WHERE scope = ?", [StoreKey(scope: scope).data])
     return try FeedbackPosition(column: taken ?? 0)
   }
 
   func take(through position: FeedbackPosition, in scope: Scope) throws {
-    try run(
+    try database.run(
       """
       INSERT INTO feedback_scopes (scope, count, floor, taken) VALUES (?, 0, 0, ?)
       ON CONFLICT (scope) DO UPDATE SET taken = max(taken, excluded.taken)
       """, [StoreKey(scope: scope).data, Int64(clamping: position.number)])
-  }
-
-  private func run(_ sql: String, _ arguments: StatementArguments) throws {
-    try database.cachedStatement(sql: sql).execute(arguments: arguments)
   }
 }

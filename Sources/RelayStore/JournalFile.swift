@@ -20,24 +20,18 @@ final class JournalFile: Sendable {
   init(_ file: StoreFile, _ settings: StoreSettings) throws(StoreError) {
     path = file.path
     self.settings = settings
-    do {
-      var configuration = Configuration()
-      configuration.journalMode = .wal
-      configuration.label = "zonerelay.journal"
-      // By default GRDB's threads ask for a priority that only root has, and log that it was
-      // refused.
-      configuration.qos = .default
-      configuration.busyMode = .timeout(Double(settings.lockTimeout.milliseconds) / 1_000)
-      queue = try DatabaseQueue(path: file.path, configuration: configuration)
-      store = try queue.writeWithoutTransaction { database in
+    var configuration = settings.connections("journal")
+    configuration.journalMode = .wal
+    (queue, store) = try StoreError.reading(file.path) {
+      let queue = try DatabaseQueue(path: file.path, configuration: configuration)
+      let store = try queue.writeWithoutTransaction { database in
         try file.harden(database, settings)
         try file.migrate(database)
         return try Data.fetchOne(database, sql: "SELECT store FROM meta") ?? Data()
       }
-      try queue.inDatabase { try survey($0) }
-    } catch {
-      throw .unreadable(error, file: file.path)
+      return (queue, store)
     }
+    try inspect { try survey($0) }
   }
 
   /// Last ordinals in the journal, by partition.
@@ -48,11 +42,7 @@ final class JournalFile: Sendable {
 
   /// Runs `body` on the queue and blocks; for the start and for tests.
   func inspect<Value>(_ body: (GRDB.Database) throws -> Value) throws(StoreError) -> Value {
-    do {
-      return try queue.inDatabase(body)
-    } catch {
-      throw .unreadable(error, file: path)
-    }
+    try StoreError.reading(path) { try queue.inDatabase(body) }
   }
 
   /// Makes entries durable as one row, on the calling thread.
@@ -69,12 +59,10 @@ final class JournalFile: Sendable {
       }
       let result = Transaction.run(on: database, file: self.path) { database in
         if let deletable { try self.delete(deletable, in: database) }
-        let statement = try database.cachedStatement(
-          sql: "INSERT INTO journal (seq, partitions, entries) VALUES (?, ?, ?)")
         let mask = entries.reduce(UInt64(0)) { $0 | 1 << UInt64($1.partition.number) }
-        try statement.execute(arguments: [
-          seq, Int64(bitPattern: mask), Data(JournalRow.blob(of: entries)),
-        ])
+        try database.run(
+          "INSERT INTO journal (seq, partitions, entries) VALUES (?, ?, ?)",
+          [seq, Int64(bitPattern: mask), Data(JournalRow.blob(of: entries))])
       }
       guard case .success = result else { return result }
       self.tail.withLock { tail in
@@ -95,64 +83,62 @@ final class JournalFile: Sendable {
   /// Reads whole rows after `place`, until there are `limit` entries beyond the cursors.
   func part(
     after place: JournalPlace?, beyond cursors: [PartitionID: Ordinal], limit: Int
-  ) async -> Result<JournalPart, StoreError> {
-    await onQueue { database in
-      do {
+  ) async throws(StoreError) -> JournalPart {
+    try await onQueue { database throws(StoreError) in
+      try StoreError.reading(self.path) {
         var entries: [JournalEntry] = []
         let rows = try Row.fetchCursor(
           database, sql: "SELECT seq, entries FROM journal WHERE seq > ? ORDER BY seq",
           arguments: [place?.number ?? 0])
         while let row = try rows.next() {
-          entries += try JournalRow.entries(in: [UInt8](row[1] as Data)) { mark in
+          entries += try JournalRow.entries(in: row.bytes(1)) { mark in
             cursors[mark.partition].map { mark.ordinal > $0 } ?? false
           }
           if entries.count >= limit {
-            return .success(JournalPart(entries: entries, next: JournalPlace(row[0])))
+            return JournalPart(entries: entries, next: JournalPlace(row[0]))
           }
         }
-        return .success(JournalPart(entries: entries, next: nil))
-      } catch {
-        return .failure(.unreadable(error, file: self.path))
+        return JournalPart(entries: entries, next: nil)
       }
     }
   }
 
   /// Waits until every append that began before this call has ended.
   func barrier() async {
-    _ = await onQueue { _ in Result<Void, StoreError>.success(()) }
+    // Nothing is read or written, so nothing fails.
+    try? await onQueue { _ throws(StoreError) in }
   }
 
   func close() async {
-    _ = await onQueue { database -> Result<Void, StoreError> in
+    // Rows that stay are deleted after the next start.
+    try? await onQueue { database throws(StoreError) in
       let deletable = self.tail.withLock { $0.deletable(limit: .max >> 1) }
-      guard let deletable else { return .success(()) }
-      return Transaction.run(on: database, file: self.path) {
-        try self.delete(deletable, in: $0)
-      }
+      guard let deletable else { return }
+      try Transaction.run(on: database, file: self.path) { try self.delete(deletable, in: $0) }
+        .get()
     }
     // A failed close is harmless: the process closes the file, and all commits are durable already.
     try? queue.close()
   }
 
   private func delete(_ range: ClosedRange<Int64>, in database: GRDB.Database) throws {
-    try database.cachedStatement(sql: "DELETE FROM journal WHERE seq BETWEEN ? AND ?")
-      .execute(arguments: [range.lowerBound, range.upperBound])
+    try database.run(
+      "DELETE FROM journal WHERE seq BETWEEN ? AND ?", [range.lowerBound, range.upperBound])
     var folded = StoreKey()
     for cursor in tail.withLock({ $0.cursors }) { folded.word(cursor.number) }
-    try database.cachedStatement(sql: "UPDATE meta SET deleted = ?, folded = ?")
-      .execute(arguments: [range.upperBound, folded.data])
+    try database.run(
+      "UPDATE meta SET deleted = ?, folded = ?", [range.upperBound, folded.data])
   }
 
   private func survey(_ database: GRDB.Database) throws {
-    let deleted = try Int64.fetchOne(database, sql: "SELECT deleted FROM meta") ?? 0
-    try Self.check(deleted)
+    let found = try Int64.fetchOne(database, sql: "SELECT deleted FROM meta") ?? 0
+    let deleted = try found.checked("row", in: Self.rowNumbers)
     tail.withLock { $0 = JournalTail(after: deleted) }
     var lasts = [Ordinal](repeating: .zero, count: PartitionID.count)
     let rows = try Row.fetchCursor(database, sql: "SELECT seq, entries FROM journal ORDER BY seq")
     while let row = try rows.next() {
-      let seq: Int64 = row[0]
-      try Self.check(seq)
-      let marks = try JournalRow.marks(in: [UInt8](row[1] as Data))
+      let seq = try (row[0] as Int64).checked("row", in: Self.rowNumbers)
+      let marks = try JournalRow.marks(in: row.bytes(1))
       // Ordinals of a partition rise from entry to entry; this relay never writes another order.
       for mark in marks {
         let index = Int(mark.partition.number)
@@ -165,16 +151,17 @@ final class JournalFile: Sendable {
     }
   }
 
-  /// Refuses a row number that leaves no room for later rows: this relay never writes one.
-  private static func check(_ seq: Int64) throws {
-    guard (0..<Int64.max / 2).contains(seq) else { throw WrongNumber(what: "row", number: seq) }
-  }
+  /// Higher numbers leave no room for later rows: this relay never writes one.
+  private static let rowNumbers = 0...Int64.max / 2 - 1
 
   private func onQueue<Value: Sendable>(
-    _ body: @escaping @Sendable (GRDB.Database) -> Result<Value, StoreError>
-  ) async -> Result<Value, StoreError> {
-    await withCheckedContinuation { continuation in
-      queue.asyncWriteWithoutTransaction { continuation.resume(returning: body($0)) }
-    }
+    _ body: @escaping @Sendable (GRDB.Database) throws(StoreError) -> Value
+  ) async throws(StoreError) -> Value {
+    try await withCheckedContinuation { continuation in
+      queue.asyncWriteWithoutTransaction { database in
+        let result = Result { () throws(StoreError) in try body(database) }
+        continuation.resume(returning: result)
+      }
+    }.get()
   }
 }

@@ -16,8 +16,6 @@ struct JournalTail {
   /// Last ordinals, by partition; zero if the journal holds no entry of the partition.
   private(set) var lasts = [Ordinal](repeating: .zero, count: PartitionID.count)
   private(set) var cursors = [Ordinal](repeating: .zero, count: PartitionID.count)
-  /// The rows up to this number are wholly folded and may be deleted.
-  private(set) var foldedThrough: Int64 = 0
   /// The number of the oldest row that is not deleted.
   var first: Int64
   private(set) var next: Int64
@@ -53,13 +51,12 @@ struct JournalTail {
     let done = rows.prefix { row in
       row.lasts.allSatisfy { $0.ordinal <= self.cursors[Int($0.partition.number)] }
     }
-    guard let last = done.last else { return }
-    foldedThrough = last.seq
     rows.removeFirst(done.count)
   }
 
   /// The rows to delete now, at most `limit`; nil if there are none.
   func deletable(limit: Int) -> ClosedRange<Int64>? {
+    let foldedThrough = (rows.first?.seq ?? next) - 1
     guard first <= foldedThrough else { return nil }
     return first...min(foldedThrough, first + Int64(limit) - 1)
   }

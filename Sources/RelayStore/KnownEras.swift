@@ -9,27 +9,17 @@ import Synchronization
 /// read with the snapshot's epoch are those of the snapshot, and only the epoch is read again. This
 /// matters because a store that was started a thousand times has a thousand eras in each partition.
 final class KnownEras: Sendable {
-  private struct Known {
-    var epoch: Int64
-    var eras: Eras
-  }
-
-  private let known = Mutex<[PartitionID: Known]>([:])
+  private let known = Mutex<[PartitionID: (epoch: Int64, eras: Eras)]>([:])
 
   /// - Parameter database: within a snapshot.
   func eras(of partition: PartitionID, in database: GRDB.Database) throws -> Eras {
     let place = Int(partition.number)
-    let epoch =
-      try Int64.fetchOne(
-        try database.cachedStatement(sql: "SELECT epoch FROM partitions WHERE id = ?"),
-        arguments: [place]) ?? 0
+    let epoch: Int64 = try database.value("SELECT epoch FROM partitions WHERE id = ?", [place]) ?? 0
     if let known = known.withLock({ $0[partition] }), known.epoch == epoch { return known.eras }
-    let rows = try Row.fetchAll(
-      try database.cachedStatement(
-        sql: "SELECT era, first FROM eras WHERE partition = ? ORDER BY epoch"),
-      arguments: [place])
+    let rows = try database.rows(
+      "SELECT era, first FROM eras WHERE partition = ? ORDER BY epoch", [place])
     let eras = Eras(try rows.map { try Era(id: $0[0], first: $0[1]) })
-    known.withLock { $0[partition] = Known(epoch: epoch, eras: eras) }
+    known.withLock { $0[partition] = (epoch, eras) }
     return eras
   }
 }

@@ -20,9 +20,9 @@ struct OutboxTable {
       while let next = rest.first, next.message == first.message, run.extend(to: next.key) {
         rest.removeFirst()
       }
-      try execute(
+      try database.run(
         "INSERT OR IGNORE INTO outbox (source, serial, targets, message) VALUES (?, ?, ?, ?)",
-        run, [Data(first.message.blob)])
+        arguments(run) + [Data(first.message.blob)])
     }
   }
 
@@ -53,7 +53,7 @@ struct OutboxTable {
       let run = OutboxRun(row)
       guard run.targets != 0 else { throw WrongNumber(what: "targets", number: 0) }
       let waiting = (row[2] as Int64?).map { UInt64(bitPattern: $0) } ?? run.targets
-      let message = try Forwarded.Message(blob: [UInt8](row[3] as Data))
+      let message = try Forwarded.Message(blob: row.bytes(3))
       for key in run.keys where waiting & key.target.bit != 0 {
         all.append(OutboxRow(source: source, key: key, message: message))
       }
@@ -64,46 +64,34 @@ struct OutboxTable {
   private func find(_ key: OutboxRow.Key) throws -> (run: OutboxRun, waiting: UInt64)? {
     let span = UInt64(PartitionID.count - 1)
     let first = Position(bits: key.serial.bits - min(key.serial.bits, span))
-    let rows = try Row.fetchCursor(
-      try database.cachedStatement(
-        sql: "SELECT serial, targets FROM outbox WHERE source = ? AND serial BETWEEN ? AND ?"),
-      arguments: [number, first.column, key.serial.column])
-    var found: OutboxRun?
-    while found == nil, let row = try rows.next() {
-      let run = OutboxRun(row)
-      if run.contains(key) { found = run }
-    }
-    guard let run = found else { return nil }
-    let waiting = try Int64.fetchOne(
-      try database.cachedStatement(
-        sql: """
-          SELECT waiting FROM outbox_waiting WHERE source = ? AND serial = ? AND targets = ?
-          """), arguments: arguments(run))
+    let runs = try database.rows(
+      "SELECT serial, targets FROM outbox WHERE source = ? AND serial BETWEEN ? AND ?",
+      [number, first.column, key.serial.column]
+    ).map { OutboxRun($0) }
+    guard let run = runs.first(where: { $0.contains(key) }) else { return nil }
+    let waiting: Int64? = try database.value(
+      "SELECT waiting FROM outbox_waiting WHERE source = ? AND serial = ? AND targets = ?",
+      arguments(run))
     return (run, waiting.map { UInt64(bitPattern: $0) } ?? run.targets)
   }
 
   private func save(_ state: (run: OutboxRun, waiting: UInt64)?) throws {
     guard let (run, waiting) = state else { return }
     guard waiting == 0 else {
-      return try execute(
+      return try database.run(
         """
         INSERT OR REPLACE INTO outbox_waiting (source, serial, targets, waiting)
         VALUES (?, ?, ?, ?)
-        """, run, [Int64(bitPattern: waiting)])
+        """, arguments(run) + [Int64(bitPattern: waiting)])
     }
     for table in ["outbox", "outbox_waiting"] {
-      try execute("DELETE FROM \(table) WHERE source = ? AND serial = ? AND targets = ?", run)
+      try database.run(
+        "DELETE FROM \(table) WHERE source = ? AND serial = ? AND targets = ?", arguments(run))
     }
   }
 
   private func arguments(_ run: OutboxRun) -> StatementArguments {
     [number, run.serial.column, Int64(bitPattern: run.targets)]
-  }
-
-  private func execute(
-    _ sql: String, _ run: OutboxRun, _ more: StatementArguments = []
-  ) throws {
-    try database.cachedStatement(sql: sql).execute(arguments: arguments(run) + more)
   }
 }
 

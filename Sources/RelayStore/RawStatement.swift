@@ -52,7 +52,4 @@ struct RawStatement {
     return [UInt8](
       UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
   }
-
-  /// How many rows the last step changed.
-  var changed: Int { database.changesCount }
 }

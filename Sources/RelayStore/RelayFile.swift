@@ -22,22 +22,15 @@ final class RelayFile: Sendable {
     path = file.path
     self.settings = settings
     readers = NIOThreadPool(numberOfThreads: settings.readersMax)
-    do {
-      var configuration = Configuration()
-      configuration.label = "zonerelay.relay"
-      // By default GRDB's threads ask for a priority that only root has, and log that it was
-      // refused.
-      configuration.qos = .default
-      configuration.maximumReaderCount = settings.readersMax
-      configuration.busyMode = .timeout(Double(settings.lockTimeout.milliseconds) / 1_000)
-      pool = try DatabasePool(path: file.path, configuration: configuration)
-      try pool.writeWithoutTransaction { database in
-        try file.harden(database, settings)
-        try database.execute(sql: "PRAGMA cache_size = -\(settings.cacheKiB)")
-        try file.migrate(database, store: store)
-      }
-    } catch {
-      throw .unreadable(error, file: file.path)
+    var configuration = settings.connections("relay")
+    configuration.maximumReaderCount = settings.readersMax
+    pool = try StoreError.reading(file.path) {
+      try DatabasePool(path: file.path, configuration: configuration)
+    }
+    try inspect { database in
+      try file.harden(database, settings)
+      try database.execute(sql: "PRAGMA cache_size = -\(settings.cacheKiB)")
+      try file.migrate(database, store: store)
     }
     readers.start()
   }
@@ -110,16 +103,12 @@ final class RelayFile: Sendable {
     let path = path
     return try await withCheckedContinuation { continuation in
       readers.submit { state in
-        let result: Result<Value, StoreError>
-        do {
-          switch state {
-          case .active:
-            // Wrap the whole read, because the pool reads the file before it calls `body`.
-            result = .success(try DiskError.told { try self.pool.read(body) })
-          case .cancelled: result = .failure(.closed(file: path))
+        let result = Result { () throws(StoreError) in
+          guard case .active = state else { throw .closed(file: path) }
+          // Wrap the whole read, because the pool reads the file before it calls `body`.
+          return try StoreError.reading(path) {
+            try DiskError.told { try self.pool.read(body) }
           }
-        } catch {
-          result = .failure(.unreadable(error, file: path))
         }
         continuation.resume(returning: result)
       }
@@ -128,11 +117,7 @@ final class RelayFile: Sendable {
 
   /// Runs `body` on the writer and blocks; for the start and for tests.
   func inspect<Value>(_ body: (GRDB.Database) throws -> Value) throws(StoreError) -> Value {
-    do {
-      return try pool.writeWithoutTransaction(body)
-    } catch {
-      throw .unreadable(error, file: path)
-    }
+    try StoreError.reading(path) { try pool.writeWithoutTransaction(body) }
   }
 
   /// Closes the file; returns when the running reads have ended.

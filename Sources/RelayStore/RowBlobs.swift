@@ -1,4 +1,4 @@
-import RelayCore
+package import RelayCore
 import RelayEngine
 
 /// The ids that one fold remembered, in order.
@@ -6,21 +6,14 @@ struct RememberedList: BlobCoded {
   static var blobVersion: UInt8 { 1 }
   var items: [Remembered]
 
-  init(_ items: [Remembered]) { self.items = items }
-
   func write(to writer: inout ByteWriter) { writer.list(items) }
-
-  init(from reader: inout ByteReader) throws(CodingFailure) { items = try reader.list() }
 }
 
-/// An address as a device's row keeps it.
-struct AddressBody: BlobCoded {
-  static var blobVersion: UInt8 { 1 }
-  var address: Address
+extension RememberedList {
+  init(from reader: inout ByteReader) throws(CodingFailure) { self.init(items: try reader.list()) }
+}
 
-  init(_ address: Address) { self.address = address }
-
-  func write(to writer: inout ByteWriter) { writer.value(address) }
-
-  init(from reader: inout ByteReader) throws(CodingFailure) { address = try reader.value() }
+/// A device's row keeps its address as a blob.
+extension Address: BlobCoded {
+  package static var blobVersion: UInt8 { 1 }
 }

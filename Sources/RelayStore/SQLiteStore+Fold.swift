@@ -18,8 +18,15 @@ extension SQLiteStore {
         made += try Self.fold(
           part, at: cut.at, limits: limits, nearlyFull: &nearlyFull, in: database)
       }
-      if cut.isLast { try Self.stop(leases, in: database) }
-      if cut.isLast || cut.partitions.isEmpty { try Self.keep(cut.at, leases, in: database) }
+      for lease in leases where cut.isLast {
+        try database.run(
+          "UPDATE partitions SET stopped = epoch WHERE id = ?", [Int(lease.partition.number)])
+      }
+      for lease in leases where cut.isLast || cut.partitions.isEmpty {
+        try database.run(
+          "UPDATE partitions SET time = max(time, ?) WHERE id = ?",
+          [cut.at.milliseconds, Int(lease.partition.number)])
+      }
       try Self.note(journalled: journalled, in: database)
       return (made: made, nearlyFull: nearlyFull)
     }
@@ -28,22 +35,6 @@ extension SQLiteStore {
     journal.folded(
       to: Dictionary(cut.partitions.map { ($0.id, $0.cursor) }, uniquingKeysWith: max))
     return made
-  }
-
-  private static func keep(
-    _ time: Instant, _ leases: [Lease], in database: GRDB.Database
-  ) throws {
-    for lease in leases {
-      try database.cachedStatement(sql: "UPDATE partitions SET time = max(time, ?) WHERE id = ?")
-        .execute(arguments: [time.milliseconds, Int(lease.partition.number)])
-    }
-  }
-
-  private static func stop(_ leases: [Lease], in database: GRDB.Database) throws {
-    for lease in leases {
-      try database.cachedStatement(sql: "UPDATE partitions SET stopped = epoch WHERE id = ?")
-        .execute(arguments: [Int(lease.partition.number)])
-    }
   }
 
   private static func fold(
@@ -57,14 +48,16 @@ extension SQLiteStore {
       if let isNearlyFull = try feeds.apply(feed) { nearlyFull[feed.feed.column] = isNearlyFull }
     }
     for expiry in cut.expiries {
-      try feeds.expire(expiry, in: cut.id)
+      try ExpiryTable(database: database).expire(expiry, in: cut.id)
       try tables.save(expiry)
     }
-    for key in cut.subscriptionsRemoved { try tables.remove(key) }
+    for key in cut.subscriptionsRemoved {
+      try tables.remove(StoreKey(key), from: "subscriptions")
+    }
     for row in cut.subscriptions { try tables.save(row) }
     for row in cut.grants { try tables.save(row) }
     for row in cut.revocations { try tables.save(row) }
-    for key in cut.membersRemoved { try tables.remove(key) }
+    for key in cut.membersRemoved { try tables.remove(StoreKey(key), from: "members") }
     for row in cut.members { try tables.save(row) }
     try tables.save(cut.remembered)
     try tables.forget(through: cut.forgotten)
@@ -80,7 +73,7 @@ extension SQLiteStore {
     for row in cut.interests { try tables.save(row) }
     for badge in cut.badges { try tables.save(badge) }
     try FeedbackTable(database: database).append(cut.feedback, at: at, limits: limits)
-    for key in cut.devicesRemoved { try tables.remove(key) }
+    for key in cut.devicesRemoved { try tables.remove(StoreKey(key), from: "devices") }
     let devices = DeviceWriter(database: database, partition: cut.id)
     let displaced = try cut.devices.compactMap { try devices.save($0) }
     try outbox.append(displaced)

@@ -34,14 +34,12 @@ extension SQLiteStore {
   ) async throws(StoreError) -> [SubscriptionRow] {
     let prefix = StoreKey(scope: scope, user: user, database: database)
     return try await relay.read { connection in
-      let statement = try connection.cachedStatement(
-        sql: """
-          SELECT body FROM subscriptions WHERE key >= ? AND key < ? AND serial > ?
-          ORDER BY serial LIMIT ?
-          """)
-      return try Data.fetchAll(
-        statement, arguments: [prefix.data, prefix.end, serial.column, limit]
-      ).map { try SubscriptionRow(blob: [UInt8]($0)) }
+      try connection.rows(
+        """
+        SELECT body FROM subscriptions WHERE key >= ? AND key < ? AND serial > ?
+        ORDER BY serial LIMIT ?
+        """, [prefix.data, prefix.end, serial.column, limit]
+      ).map { try SubscriptionRow(blob: $0.bytes(0)) }
     }
   }
 
@@ -49,11 +47,10 @@ extension SQLiteStore {
     named ids: [SubscriptionID], of user: UserID, _ database: RelayCore.Database, in scope: Scope
   ) async throws(StoreError) -> [Subscription] {
     try await relay.read { connection in
-      let statement = try connection.cachedStatement(
-        sql: "SELECT body FROM subscriptions WHERE key = ?")
-      return try ids.compactMap { id in
+      try ids.compactMap { id in
         let key = SubscriptionKey(scope: scope, user: user, database: database, id: id)
-        let body = try Data.fetchOne(statement, arguments: [StoreKey(key).data])
+        let body: Data? = try connection.value(
+          "SELECT body FROM subscriptions WHERE key = ?", [StoreKey(key).data])
         return try body.map { try SubscriptionRow(blob: [UInt8]($0)).subscription }
       }
     }
@@ -83,7 +80,7 @@ extension SQLiteStore {
   package func devices(client: ClientID) async throws(StoreError) -> [DeviceRow] {
     try await relay.read { database in
       try DeviceReader.rows(
-        in: database, where: "client = ? ORDER BY key", [StoreKey(client: client).data])
+        in: database, where: "client = ? ORDER BY key", [StoreKey(client.bits).data])
     }
   }
 }
@@ -93,8 +90,7 @@ enum DeviceReader {
   static func rows(
     in database: GRDB.Database, where condition: String, _ arguments: StatementArguments
   ) throws -> [DeviceRow] {
-    let statement = try database.cachedStatement(sql: "\(select) WHERE \(condition)")
-    return try Row.fetchAll(statement, arguments: arguments).map(device)
+    try database.rows("\(select) WHERE \(condition)", arguments).map(device)
   }
 
   /// At most `limit` devices of one user after `client`, ordered by client, which is also the order
@@ -116,12 +112,11 @@ enum DeviceReader {
   static func rows(
     in database: GRDB.Database, limit: Int, where isWanted: (DeviceKey) -> Bool
   ) throws -> [DeviceRow] {
-    let statement = try database.cachedStatement(sql: "\(select) ORDER BY client, key")
-    let cursor = try Row.fetchCursor(statement)
+    let cursor = try Row.fetchCursor(
+      try database.cachedStatement(sql: "\(select) ORDER BY client, key"))
     var rows: [DeviceRow] = []
     while rows.count < limit, let row = try cursor.next() {
-      var reader = StoreKeyReader(row[0] as Data)
-      if isWanted(try reader.device()) { rows.append(try device(row)) }
+      if isWanted(try row.key(0) { try $0.device() }) { rows.append(try device(row)) }
     }
     return rows
   }
@@ -129,11 +124,9 @@ enum DeviceReader {
   private static let select = "SELECT key, registered, registration, body, lane FROM devices"
 
   private static func device(_ row: Row) throws -> DeviceRow {
-    var reader = StoreKeyReader(row[0] as Data)
-    return DeviceRow(
-      key: try reader.device(),
-      address: try AddressBody(blob: [UInt8](row[3] as Data)).address,
+    DeviceRow(
+      key: try row.key(0) { try $0.device() }, address: try Address(blob: row.bytes(3)),
       registeredAt: Instant(milliseconds: row[1]), registration: Ordinal(column: row[2]),
-      lane: try LaneRecord(blob: [UInt8](row[4] as Data)))
+      lane: try LaneRecord(blob: row.bytes(4)))
   }
 }

@@ -24,13 +24,7 @@ extension SQLiteStore {
       guard let row = try FeedRow.find(feed, in: database) else {
         return Holdings(present: 0, held: [], max: max)
       }
-      let statement = try database.cachedStatement(
-        sql: "SELECT position FROM entries WHERE feed = ? AND subject = ? AND gone = 0")
-      let held = try subjects.filter { subject in
-        let key = Data(StoreKey(subject).bytes)
-        let found = try Row.fetchOne(statement, arguments: [row.id, key])
-        return found.map { Position(column: $0[0]) > row.state.cleared } ?? false
-      }
+      let held = try subjects.filter { try row.holds($0, in: database) }
       return Holdings(present: Int(row.present), held: held, max: max)
     }
   }
@@ -39,13 +33,8 @@ extension SQLiteStore {
   func note(_ nearlyFull: [Data: Bool]) {
     guard !nearlyFull.isEmpty else { return }
     control.withLock { control in
-      for (feed, isNearlyFull) in nearlyFull {
-        if isNearlyFull {
-          control.nearlyFull.insert(feed)
-        } else {
-          control.nearlyFull.remove(feed)
-        }
-      }
+      control.nearlyFull.subtract(nearlyFull.keys)
+      control.nearlyFull.formUnion(nearlyFull.filter(\.value).keys)
     }
   }
 

@@ -6,12 +6,11 @@ import Synchronization
 
 extension SQLiteStore {
   static func checkDirectory(_ directory: String) throws(StoreError) {
-    var isDirectory: ObjCBool = false
-    guard FileManager.default.fileExists(atPath: directory, isDirectory: &isDirectory) else {
+    guard FileManager.default.fileExists(atPath: directory) else {
       throw StoreError(
         .unreadable, "store.directory \(directory) does not exist; make it, owned by the daemon")
     }
-    guard isDirectory.boolValue else {
+    guard isDirectory(directory) else {
       throw StoreError(.unreadable, "store.directory \(directory) is not a directory")
     }
     guard access(directory, R_OK | W_OK | X_OK) == 0 else {
@@ -119,10 +118,8 @@ struct PartitionPlaces {
   init(_ database: GRDB.Database) throws {
     for row in try Row.fetchAll(database, sql: "SELECT id, epoch, cursor FROM partitions") {
       let partition = try PartitionID(column: row[0])
-      guard let epoch = UInt64(exactly: row[1] as Int64) else {
-        throw WrongNumber(what: "epoch", number: row[1])
-      }
-      epochs[Int(partition.number)] = epoch
+      let epoch = try (row[1] as Int64).checked("epoch", in: 0...Int64.max)
+      epochs[Int(partition.number)] = UInt64(epoch)
       cursors[partition] = try Ordinal(checked: row[2])
     }
     var all = [[Era]](repeating: [], count: PartitionID.count)

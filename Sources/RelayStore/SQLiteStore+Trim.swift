@@ -47,31 +47,23 @@ struct Trim {
   ///   search in that feed costs work too.
   func cleared(limit: Int) throws -> Int {
     var spent = 0
-    let feeds = try Row.fetchAll(
-      try database.cachedStatement(sql: clearing), arguments: [limit])
-    for row in feeds where spent < limit {
+    for row in try database.rows(clearing, [limit]) where spent < limit {
       let feed: Int64 = row[0]
       let left = limit - spent
-      let subjects = try hidden(of: feed, through: row[1], limit: left)
-      for subject in subjects { try FeedWriter.remove(subject, of: feed, in: database) }
+      let subjects = try database.rows(
+        """
+        SELECT subject FROM entries WHERE feed = ?1 AND gone = 0 AND position <= ?2
+        UNION ALL
+        SELECT subject FROM entries WHERE feed = ?1 AND gone = 1 AND position <= ?2
+        LIMIT ?3
+        """, [feed, row[1] as Int64, left])
+      for subject in subjects { try FeedWriter.remove(subject[0], of: feed, in: database) }
       if !subjects.isEmpty { try settle(feed, removed: subjects.count, floor: .zero) }
       spent += max(1, subjects.count)
       guard subjects.count < left else { break }
-      try database.cachedStatement(sql: "DELETE FROM clearing WHERE feed = ?")
-        .execute(arguments: [feed])
+      try database.run("DELETE FROM clearing WHERE feed = ?", [feed])
     }
     return spent
-  }
-
-  private func hidden(of feed: Int64, through cleared: Int64, limit: Int) throws -> [Data] {
-    try Data.fetchAll(
-      try database.cachedStatement(
-        sql: """
-          SELECT subject FROM entries WHERE feed = ?1 AND gone = 0 AND position <= ?2
-          UNION ALL
-          SELECT subject FROM entries WHERE feed = ?1 AND gone = 1 AND position <= ?2
-          LIMIT ?3
-          """), arguments: [feed, cleared, limit])
   }
 
   /// Removes entries that were written before `instant`, oldest first. Raises each feed's floor to
@@ -99,8 +91,8 @@ struct Trim {
   }
 
   private func settle(_ feed: Int64, removed: Int, floor: Position) throws {
-    try database.cachedStatement(
-      sql: "UPDATE feeds SET count = count - ?1, floor = max(floor, ?2) WHERE id = ?3"
-    ).execute(arguments: [removed, floor.column, feed])
+    try database.run(
+      "UPDATE feeds SET count = count - ?1, floor = max(floor, ?2) WHERE id = ?3",
+      [removed, floor.column, feed])
   }
 }

@@ -49,14 +49,12 @@ package final class SQLiteStore: Store {
     if let refusal = pair.refusal(in: settings.directory) { throw refusal }
     journal = try JournalFile(journalFile, settings)
     relay = try RelayFile(relayFile, settings, store: journal.store)
-    let relay = relay
-    let places = try relay.inspect { try PartitionPlaces($0) }
+    let (places, nearlyFull) = try relay.inspect { database in
+      (try PartitionPlaces(database), try Self.nearlyFull(database, settings.limits))
+    }
     journal.folded(to: places.cursors)
     isNew = places.eras.allSatisfy(\.all.isEmpty)
-    let limits = settings.limits
-    let nearlyFull = try relay.inspect { try Self.nearlyFull($0, limits) }
-    control = Mutex(
-      Control(epochs: places.epochs, nearlyFull: nearlyFull))
+    control = Mutex(Control(epochs: places.epochs, nearlyFull: nearlyFull))
   }
 
   package func append(
@@ -71,7 +69,7 @@ package final class SQLiteStore: Store {
   package func journal(
     after place: JournalPlace?, beyond cursors: [PartitionID: Ordinal], limit: Int
   ) async throws(StoreError) -> JournalPart {
-    try await journal.part(after: place, beyond: cursors, limit: limit).get()
+    try await journal.part(after: place, beyond: cursors, limit: limit)
   }
 
   package func health() async throws(StoreError) -> StoreUsage {
@@ -107,8 +105,7 @@ package final class SQLiteStore: Store {
 
   /// Notes the journal's last row in `relay.db`, where `StorePair` reads the note.
   static func note(journalled: Int64, in database: GRDB.Database) throws {
-    try database.cachedStatement(sql: "UPDATE meta SET journalled = max(journalled, ?)")
-      .execute(arguments: [journalled])
+    try database.run("UPDATE meta SET journalled = max(journalled, ?)", [journalled])
   }
 
   /// Returns `result`, and remembers an unknown outcome of a commit: nothing may be written after

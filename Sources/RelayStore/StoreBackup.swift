@@ -56,7 +56,7 @@ package struct StoreBackup {
       throw StoreError(
         .unreadable, "there is no store in \(source): relay.db and journal.db are not both there")
     }
-    do {
+    try StoreError.reading(source) {
       try relay.queue.inDatabase { relay in
         try journal.queue.inDatabase { journal in
           // This runs after a failed snapshot too, because GRDB requires that `inDatabase` leaves
@@ -67,8 +67,6 @@ package struct StoreBackup {
           try copy(journal, "journal.db")
         }
       }
-    } catch {
-      throw .unreadable(error, file: source)
     }
     try check()
   }
@@ -82,23 +80,16 @@ package struct StoreBackup {
     for _ in 0..<Self.snapshotsMax {
       // A snapshot begins with the first read in its transaction.
       try relay.beginTransaction(.deferred)
-      let relayPart = try read("relay.db") { try StorePair.Relay(relay) }
+      let relayPart = try StoreError.reading("\(source)/relay.db") { try StorePair.Relay(relay) }
       try journal.beginTransaction(.deferred)
-      let journalPart = try read("journal.db") { try StorePair.Journal(journal) }
+      let journalPart = try StoreError.reading("\(source)/journal.db") {
+        try StorePair.Journal(journal)
+      }
       refusal = StorePair(relay: relayPart, journal: journalPart).refusal(in: source)
       if refusal == nil { return }
       Self.release([relay, journal])
     }
     if let refusal { throw refusal }
-  }
-
-  /// Runs a read and names the file in its error.
-  private func read<Value>(_ name: String, _ body: () throws -> Value) throws(StoreError) -> Value {
-    do {
-      return try body()
-    } catch {
-      throw .unreadable(error, file: source + "/" + name)
-    }
   }
 
   /// Ends the snapshots. Each snapshot is a transaction that has written nothing.
@@ -150,7 +141,7 @@ package struct StoreBackup {
     for name in ["relay.db", "journal.db"] {
       let path = target + "/" + name
       let size = StoreFile.size(path)
-      do {
+      try StoreError.reading(path) {
         try progress(Progress(step: .checking, file: name, bytes: size, bytesInAll: size))
         let queue = try DatabaseQueue(path: path)
         let problem = try queue.inDatabase {
@@ -160,8 +151,6 @@ package struct StoreBackup {
         guard problem == "ok" else {
           throw StoreError.damaged(file: source + "/" + name, "its copy: \(problem)")
         }
-      } catch {
-        throw .unreadable(error, file: path)
       }
     }
     let pair = try StorePair.read(in: target, leavesNothing: true)

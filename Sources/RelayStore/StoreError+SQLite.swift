@@ -56,6 +56,17 @@ extension StoreError {
         + "the daemon stops, and the next start finds out")
   }
 
+  /// Runs a read of a file, and names the file in its error.
+  static func reading<Value>(
+    _ file: String, _ body: () throws -> Value
+  ) throws(StoreError) -> Value {
+    do {
+      return try body()
+    } catch {
+      throw unreadable(error, file: file)
+    }
+  }
+
   static func unreadable(_ error: any Error, file: String) -> StoreError {
     if let error = error as? StoreError { return error }
     guard let error = error as? DatabaseError else {

@@ -9,23 +9,17 @@ struct StoreFile {
   static let applicationID: Int32 = 0x5A52_4C59
 
   var path: String
-  /// `user_version` of the newest schema that this version of the daemon reads and writes.
-  var version: Int32
   /// Each text migrates a file from one schema to the next; the first one sets up an empty file.
   var migrations: [String]
-
-  init(directory: String, name: String, migrations: [String]) {
-    path = directory + "/" + name
-    version = Int32(migrations.count)
-    self.migrations = migrations
-  }
+  /// `user_version` of the newest schema that this version of the daemon reads and writes.
+  var version: Int32 { Int32(migrations.count) }
 
   static func journal(in directory: String) -> StoreFile {
-    StoreFile(directory: directory, name: "journal.db", migrations: Schema.journal)
+    StoreFile(path: directory + "/journal.db", migrations: Schema.journal)
   }
 
   static func relay(in directory: String) -> StoreFile {
-    StoreFile(directory: directory, name: "relay.db", migrations: Schema.relay)
+    StoreFile(path: directory + "/relay.db", migrations: Schema.relay)
   }
 
   /// Refuses a file that is not a store's, is damaged, or has a newer schema than this version of
@@ -33,17 +27,19 @@ struct StoreFile {
   func check(_ settings: StoreSettings) throws(StoreError) {
     let size = try create()
     guard size > 0 else { return }
-    guard try isDatabase() else {
+    let start = FileHandle(forReadingAtPath: path)?.readData(ofLength: 16)
+    guard start == Data("SQLite format 3\0".utf8) else {
       throw .damaged(file: path, "it does not begin as an SQLite database")
     }
-    do {
-      var configuration = Configuration()
-      configuration.busyMode = .timeout(Double(settings.lockTimeout.milliseconds) / 1_000)
-      let queue = try DatabaseQueue(path: path, configuration: configuration)
-      try queue.inDatabase { try check($0, size: size, settings) }
+    try StoreError.reading(path) {
+      let queue = try DatabaseQueue(path: path, configuration: settings.connections("check"))
+      try queue.inDatabase { database in
+        try checkForm(database)
+        guard size <= settings.checkedBytesMax else { return }
+        let problem = try String.fetchOne(database, sql: "PRAGMA quick_check(1)") ?? "no answer"
+        guard problem == "ok" else { throw StoreError.damaged(file: path, problem) }
+      }
       try queue.close()
-    } catch {
-      throw .unreadable(error, file: path)
     }
   }
 
@@ -93,21 +89,6 @@ struct StoreFile {
     }
     defer { close(descriptor) }
     return Int64(lseek(descriptor, 0, SEEK_END))
-  }
-
-  private func isDatabase() throws(StoreError) -> Bool {
-    guard let handle = FileHandle(forReadingAtPath: path) else { return false }
-    defer { handle.closeFile() }
-    return handle.readData(ofLength: 16) == Data("SQLite format 3\0".utf8)
-  }
-
-  private func check(
-    _ database: GRDB.Database, size: Int64, _ settings: StoreSettings
-  ) throws {
-    try checkForm(database)
-    guard size <= settings.checkedBytesMax else { return }
-    let problem = try String.fetchOne(database, sql: "PRAGMA quick_check(1)") ?? "no answer"
-    guard problem == "ok" else { throw StoreError.damaged(file: path, problem) }
   }
 
   /// Checks that the file is a zonerelay store and that this version reads its schema.

@@ -25,8 +25,7 @@ extension StoreKey {
 
   init(_ key: DeviceKey) {
     self.init(scope: key.scope, user: key.user)
-    word(key.client.bits.high)
-    word(key.client.bits.low)
+    id(key.client.bits)
   }
 
   /// The unique key of an address: only one device in a scope may hold it.
@@ -48,15 +47,23 @@ extension StoreKey {
     rest(participant.name.utf8)
   }
 
+  init(_ key: MemberRow.Key) {
+    self.init(scope: key.scope, zone: key.zone, participant: key.participant)
+  }
+
   init(_ key: BadgeRow.Key) {
     self.init(scope: key.scope, user: key.user)
     rest(key.topic.utf8)
   }
 
-  init(client: ClientID) {
+  init(_ bits: Identifier) {
     self.init()
-    word(client.bits.high)
-    word(client.bits.low)
+    id(bits)
+  }
+
+  private mutating func id(_ bits: Identifier) {
+    word(bits.high)
+    word(bits.low)
   }
 }
 
@@ -68,9 +75,11 @@ extension StoreKeyReader {
   }
 
   mutating func device() throws -> DeviceKey {
-    DeviceKey(
-      scope: try scope(), user: UserID(try text()),
-      client: ClientID(Identifier(high: try word(), low: try word())))
+    DeviceKey(scope: try scope(), user: UserID(try text()), client: try client())
+  }
+
+  mutating func client() throws -> ClientID {
+    ClientID(Identifier(high: try word(), low: try word()))
   }
 
   mutating func badge() throws -> BadgeRow.Key {

@@ -1,4 +1,3 @@
-import Foundation
 import RelayCore
 
 extension StoreKey {
@@ -11,17 +10,16 @@ extension StoreKey {
       rest(name.utf8)
     case .zone(let zone):
       self = StoreKey(zone)
-    case .notification(let subscription, let zone, nil):
-      byte(3)
+    case .notification(let subscription, let zone, let record):
+      byte(record == nil ? 3 : 4)
       text(subscription.name)
       text(zone.owner.name)
-      rest(zone.name.utf8)
-    case .notification(let subscription, let zone, let record?):
-      byte(4)
-      text(subscription.name)
-      text(zone.owner.name)
-      text(zone.name)
-      rest(record.utf8)
+      if let record {
+        text(zone.name)
+        rest(record.utf8)
+      } else {
+        rest(zone.name.utf8)
+      }
     }
   }
 
@@ -34,23 +32,19 @@ extension StoreKey {
 }
 
 extension Subject {
-  init(_ key: Data) throws {
+  init(_ key: some Sequence<UInt8>) throws {
     var reader = StoreKeyReader(key)
     switch try reader.byte() {
     case 1: self = .record(try reader.rest())
     case 2:
       let owner = UserID(try reader.text())
       self = .zone(ZoneID(name: try reader.rest(), owner: owner))
-    case 3:
+    case let kind where kind == 3 || kind == 4:
       let subscription = SubscriptionID(try reader.text())
       let owner = UserID(try reader.text())
-      let zone = ZoneID(name: try reader.rest(), owner: owner)
-      self = .notification(subscription, zone: zone, record: nil)
-    case 4:
-      let subscription = SubscriptionID(try reader.text())
-      let owner = UserID(try reader.text())
-      let zone = ZoneID(name: try reader.text(), owner: owner)
-      self = .notification(subscription, zone: zone, record: try reader.rest())
+      let zone = ZoneID(name: kind == 3 ? try reader.rest() : try reader.text(), owner: owner)
+      let record = kind == 3 ? nil : try reader.rest()
+      self = .notification(subscription, zone: zone, record: record)
     default: throw StoreKeyReader.Malformed()
     }
   }

@@ -25,9 +25,7 @@ struct StoreKey: Hashable {
   mutating func rest(_ value: some Sequence<UInt8>) { bytes.append(contentsOf: value) }
 
   mutating func word(_ value: UInt64) {
-    for place in (0..<8).reversed() {
-      bytes.append(UInt8(truncatingIfNeeded: value >> UInt64(place * 8)))
-    }
+    withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
   }
 
   var data: Data { Data(bytes) }
@@ -52,8 +50,7 @@ struct StoreKeyReader {
   private let bytes: [UInt8]
   private var offset = 0
 
-  init(_ data: Data) { bytes = [UInt8](data) }
-  init(_ bytes: [UInt8]) { self.bytes = bytes }
+  init(_ bytes: some Sequence<UInt8>) { self.bytes = [UInt8](bytes) }
 
   mutating func text() throws(Malformed) -> String {
     var part: [UInt8] = []

@@ -25,8 +25,7 @@ final class StoreLock: Sendable {
         "the store in \(directory) is used by another daemon (process \(holder)); "
           + "stop that one first, or give this one a store.directory of its own")
     }
-    let text = "\(getpid())\n"
-    let bytes = Array(text.utf8)
+    let bytes = Array("\(getpid())\n".utf8)
     // A failure is harmless: only the lock matters. The process's number in the file is used only
     // in an error message.
     _ = ftruncate(descriptor, 0) + Int32(pwrite(descriptor, bytes, bytes.count, 0))

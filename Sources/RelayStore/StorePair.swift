@@ -33,19 +33,12 @@ struct StorePair {
 
   /// Why the two files must not be used together; nil if they may be used, or if neither exists.
   func refusal(in directory: String) -> StoreError? {
-    switch (relay, journal) {
-    case (nil, nil): nil
-    case (nil, let journal?):
+    guard let relay else {
       // The journal is made first, so a journal without rows means that nothing was ever written.
-      journal.last == 0 ? nil : Self.lone("journal.db", without: "relay.db", in: directory)
-    case (_?, nil): Self.lone("relay.db", without: "journal.db", in: directory)
-    case (let relay?, let journal?): Self.refusal(of: relay, and: journal, in: directory)
+      guard let journal, journal.last != 0 else { return nil }
+      return Self.lone("journal.db", without: "relay.db", in: directory)
     }
-  }
-
-  private static func refusal(
-    of relay: Relay, and journal: Journal, in directory: String
-  ) -> StoreError? {
+    guard let journal else { return Self.lone("relay.db", without: "journal.db", in: directory) }
     let remedy = "restore both files from one backup"
     guard relay.store == journal.store else {
       return StoreError(

@@ -33,27 +33,20 @@ struct StoreReading {
     configuration.readonly = true
     configuration.busyMode = .timeout(5)
     let isAtRest = !FileManager.default.fileExists(atPath: path + "-wal")
-    do {
-      queue = try DatabaseQueue(
-        path: leavesNothing && isAtRest ? Self.immutable(path) : path, configuration: configuration)
-    } catch {
-      throw .unreadable(error, file: path)
+    let name = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
+    queue = try StoreError.reading(path) {
+      try DatabaseQueue(
+        path: leavesNothing && isAtRest ? "file:\(name)?immutable=1" : path,
+        configuration: configuration)
     }
   }
 
   /// Opens the file, reads once, and closes it.
   func read<Value>(_ body: (GRDB.Database) throws -> Value) throws(StoreError) -> Value {
-    do {
+    try StoreError.reading(path) {
       let value = try queue.inDatabase(body)
       try queue.close()
       return value
-    } catch {
-      throw .unreadable(error, file: path)
     }
-  }
-
-  private static func immutable(_ path: String) -> String {
-    let name = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
-    return "file:\(name)?immutable=1"
   }
 }

@@ -1,3 +1,5 @@
+import Dispatch
+import GRDB
 package import RelayCore
 
 /// Settings of a SQLite store. Change a number only in tests or because of a measurement.
@@ -32,4 +34,16 @@ package struct StoreSettings: Hashable, Sendable {
   package var journalRowsDeletedMax = 64
 
   package init(directory: String) { self.directory = directory }
+}
+
+extension StoreSettings {
+  /// How a file's connections are opened.
+  func connections(_ name: String) -> Configuration {
+    var configuration = Configuration()
+    configuration.label = "zonerelay.\(name)"
+    // By default GRDB's threads ask for a priority that only root has, and log that it was refused.
+    configuration.qos = .default
+    configuration.busyMode = .timeout(Double(lockTimeout.milliseconds) / 1_000)
+    return configuration
+  }
 }

@@ -4,11 +4,11 @@ import RelayMemory
 
 extension MemoryStore {
   package func feedback(_ query: FeedbackQuery) async throws(StoreError) -> FeedbackPage {
-    try read { world throws(StoreError) in world.feedback.page(query) }
+    world.feedback.page(query)
   }
 
   package func feedbackTaken(in scope: Scope) async throws(StoreError) -> FeedbackPosition {
-    try read { world throws(StoreError) in world.feedback.taken[scope] ?? .zero }
+    world.feedback.taken[scope] ?? .zero
   }
 
   package func takeFeedback(

@@ -4,16 +4,14 @@ import RelayMemory
 
 extension MemoryStore {
   package func page(_ query: PageQuery) async throws(StoreError) -> PageAnswer {
-    try read { world throws(StoreError) in world.page(query) }
+    world.page(query)
   }
 
   package func zones(
     of user: UserID, _ database: Database, in scope: Scope, after zone: ZoneID?, limit: Int
   ) async throws(StoreError) -> [ZoneDigest] {
-    try read { world throws(StoreError) in
-      world.zones(
-        of: FeedKey(scope: scope, kind: .database(user, database)), after: zone, limit: limit)
-    }
+    world.zones(
+      of: FeedKey(scope: scope, kind: .database(user, database)), after: zone, limit: limit)
   }
 
   package func isNearlyFull(_ feed: FeedKey) -> Bool { world.isNearlyFull(feed) }
@@ -21,52 +19,44 @@ extension MemoryStore {
   package func holdings(
     of feed: FeedKey, among subjects: Set<Subject>
   ) async throws(StoreError) -> Holdings {
-    try read { world throws(StoreError) in world.holdings(of: feed, among: subjects) }
+    world.holdings(of: feed, among: subjects)
   }
 
   package func head(of feed: FeedKey) async throws(StoreError) -> FeedCursor {
-    try read { world throws(StoreError) in world.head(of: feed) }
+    world.head(of: feed)
   }
 
   package func subscriptions(
     of user: UserID, _ database: Database, in scope: Scope, after serial: Position, limit: Int
   ) async throws(StoreError) -> [SubscriptionRow] {
-    try read { world throws(StoreError) in
-      world.subscriptions(of: user, database, in: scope, after: serial, limit: limit)
-    }
+    world.subscriptions(of: user, database, in: scope, after: serial, limit: limit)
   }
 
   package func subscriptions(
     named ids: [SubscriptionID], of user: UserID, _ database: Database, in scope: Scope
   ) async throws(StoreError) -> [Subscription] {
-    try read { world throws(StoreError) in
-      world.subscriptions(named: ids, of: user, database, in: scope)
-    }
+    world.subscriptions(named: ids, of: user, database, in: scope)
   }
 
   package func devices(
     of user: UserID?, in scope: Scope?, limit: Int
   ) async throws(StoreError) -> [DeviceRow] {
-    try read { world throws(StoreError) in
-      let all = world.devices { key in
-        (user == nil || key.user == user) && (scope == nil || key.scope == scope)
-      }
-      return Array(all.prefix(limit))
+    let all = world.devices { key in
+      (user == nil || key.user == user) && (scope == nil || key.scope == scope)
     }
+    return Array(all.prefix(limit))
   }
 
   package func devices(
     of user: UserID, in scope: Scope, after client: ClientID?, limit: Int
   ) async throws(StoreError) -> [DeviceRow] {
-    try read { world throws(StoreError) in
-      let rest = world.devices { key in
-        key.user == user && key.scope == scope && (client.map { key.client > $0 } ?? true)
-      }
-      return Array(rest.prefix(limit))
+    let rest = world.devices { key in
+      key.user == user && key.scope == scope && (client.map { key.client > $0 } ?? true)
     }
+    return Array(rest.prefix(limit))
   }
 
   package func devices(client: ClientID) async throws(StoreError) -> [DeviceRow] {
-    try read { world throws(StoreError) in world.devices { $0.client == client } }
+    world.devices { $0.client == client }
   }
 }

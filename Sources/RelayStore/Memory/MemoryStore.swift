@@ -61,15 +61,14 @@ package final class MemoryStore: Store {
   package func journal(
     after place: JournalPlace?, beyond cursors: [PartitionID: Ordinal], limit: Int
   ) async throws(StoreError) -> JournalPart {
-    try read { world throws(StoreError) in
-      let all = cursors.keys.sorted().flatMap { id in
-        world.partitions[Int(id.number)].journal.filter { $0.ordinal > cursors[id] ?? .zero }
-      }
-      let rest = all.dropFirst(Int(place?.number ?? 0))
-      let next = Int64(all.count - rest.count + limit)
-      return JournalPart(
-        entries: Array(rest.prefix(limit)), next: rest.count > limit ? JournalPlace(next) : nil)
+    let world = world
+    let all = cursors.keys.sorted().flatMap { id in
+      world.partitions[Int(id.number)].journal.filter { $0.ordinal > cursors[id] ?? .zero }
     }
+    let rest = all.dropFirst(Int(place?.number ?? 0))
+    let next = Int64(all.count - rest.count + limit)
+    return JournalPart(
+      entries: Array(rest.prefix(limit)), next: rest.count > limit ? JournalPlace(next) : nil)
   }
 
   package func append(_ entries: [JournalEntry], leases: [Lease]) async throws(StoreError) {
@@ -104,12 +103,6 @@ package final class MemoryStore: Store {
   }
 
   package func close() async {}
-
-  func read<Value: Sendable>(
-    _ body: (MemoryWorld) throws(StoreError) -> Value
-  ) throws(StoreError) -> Value {
-    try body(world)
-  }
 
   func write<Value: Sendable>(
     _ call: Call?, _ body: (inout MemoryWorld) throws(StoreError) -> Value

@@ -23,14 +23,14 @@ extension FuzzedParser {
       texts: ["1795000000000\na.b.c\n", "-9223372036854775808\na\n", "1\na\n1795000000000\nb\n"]
     ) {
       let kept = PersistedProviderToken.all(in: String(decoding: $0, as: UTF8.self))
-      var rota = ProviderTokenRotation(keptSince: kept.map(\.firstUse))
+      var rota = ProviderTokenRotation(kept: kept)
       _ = rota.use(at: now)
     },
     blob("lane-record", LaneRecord.self), blob("detail", Detail.self),
     blob("subscription-row", SubscriptionRow.self), blob("zone-numbers", SequenceTracker.self),
     blob("message", Forwarded.Message.self), blob("fan-out", FanOut.self),
     blob("feedback", Feedback.self), blob("remembered-list", RememberedList.self),
-    blob("address-body", AddressBody.self),
+    blob("address-body", Address.self),
   ]
 
   private static func blob<Value: BlobCoded & SendableMetatype>(
