@@ -1,6 +1,5 @@
 import NIOCore
 import NIOHTTP2
-import NIOPosix
 import NIOSSL
 
 /// A stand-in for APNs on loopback, for tests and demonstrations: HTTP/2 over TLS, Apple's rules
@@ -11,9 +10,7 @@ import NIOSSL
 package struct APNsStandin: Sendable {
   /// The port that the stand-in listens on.
   package let port: Int
-  private let open: OpenChannels
-  private let board: FaultBoard
-  private let control: FaultControl?
+  private let server: FakeServer
 
   /// Makes or reads the files in the settings' directory, and listens.
   ///
@@ -21,73 +18,42 @@ package struct APNsStandin: Sendable {
   package init(_ settings: StandinSettings) async throws(StandinError) {
     try settings.validate()
     let files = StandinFiles(directory: settings.directory)
-    let key = try files.prepare()
+    try files.prepareCertificate()
+    let key = try files.prepareProviderKey()
     let clientAuthority = try files.prepareClient(settings.clientTopics)
-    let log = try PushLog(path: files.pushes)
-    let tls = try Self.tls(files, asksForCertificate: true)
-    // All connections share one event loop, so requests are judged and logged in one order.
-    let loop = MultiThreadedEventLoopGroup.singleton.next()
-    let board = FaultBoard(loop: loop)
-    let apns = FakeAPNs(
-      settings, key: key, clientAuthority: clientAuthority, log: log, board: board)
-    let open = OpenChannels()
-    port = try await open.listen(host: settings.host, port: settings.port, on: loop) { channel in
+    let apns = FakeAPNs(settings, key: key, clientAuthority: clientAuthority)
+    let server = try FakeServer(apns, files)
+    self.server = server
+    let tls = try files.tls(asksForCertificate: true)
+    port = try await server.listen(
+      host: settings.host, port: settings.port, control: settings.control
+    ) { channel, gate in
       channel.eventLoop.makeCompletedFuture {
-        try Self.serve(channel, tls: tls, apns: apns, open: open, board: board)
+        try Self.serve(channel, gate, tls: tls, apns: apns, server: server)
       }
     }
-    self.open = open
-    self.board = board
-    control = try await FaultControl.open(settings.control, board: board, loop: loop)
   }
 
   /// Replaces the current faults by `faults`. When the call returns, they apply to all connections.
-  package func set(_ faults: Faults) async throws { try await board.set(faults) }
+  package func set(_ faults: Faults) async throws { try await server.board.set(faults) }
 
   /// Serves until the task is cancelled, then closes every connection.
   ///
   /// - Throws: ``StandinError`` if the log of requests can no longer be written.
-  package func run() async throws(StandinError) { try await open.serve(with: control) }
-
-  static func tls(
-    _ files: StandinFiles, protocols: [String] = ["h2"], asksForCertificate: Bool = false
-  ) throws(StandinError) -> NIOSSLContext {
-    do {
-      var configuration = TLSConfiguration.makeServerConfiguration(
-        certificateChain: try NIOSSLCertificate.fromPEMFile(files.certificate).map {
-          .certificate($0)
-        },
-        privateKey: .privateKey(try NIOSSLPrivateKey(file: files.certificateKey, format: .pem)))
-      configuration.applicationProtocols = protocols
-      // A client that sends no close_notify delays the close by at most this time.
-      configuration.shutdownTimeout = .milliseconds(500)
-      configuration.minimumTLSVersion = .tlsv12
-      if asksForCertificate {
-        configuration.certificateVerification = .optionalVerification
-        configuration.trustRoots = .certificates([])
-      }
-      return try NIOSSLContext(configuration: configuration)
-    } catch {
-      throw StandinError(
-        code: .keys,
-        message: "\(files.certificate) or \(files.certificateKey) is no certificate: \(error)",
-        remedy: "remove the file, and new ones are made")
-    }
-  }
+  package func run() async throws(StandinError) { try await server.run() }
 
   private static func serve(
-    _ channel: any Channel, tls: NIOSSLContext, apns: FakeAPNs, open: OpenChannels,
-    board: FaultBoard
+    _ channel: any Channel, _ gate: Gate, tls: NIOSSLContext, apns: FakeAPNs, server: FakeServer
   ) throws {
-    let gate = Gate(board.faults)
     let goAway = GoAwayWriter()
     let connection = FakeConnection(
-      number: apns.connectionOpened(), apns: apns, channel: channel,
-      goAway: goAway, gate: gate)
-    let bound = NIOLoopBound(connection, eventLoop: channel.eventLoop)
+      number: apns.connectionOpened(), apns: apns, board: server.board, channel: channel,
+      goAway: goAway)
+    let bound = NIOLoopBound((connection, gate), eventLoop: channel.eventLoop)
     var settings = NIOHTTP2Handler.ConnectionConfiguration()
     settings.initialSettings = [
-      HTTP2Setting(parameter: .maxConcurrentStreams, value: apns.maxStreams),
+      HTTP2Setting(
+        parameter: .maxConcurrentStreams, value: apns.maxStreams(under: server.board.faults)),
       HTTP2Setting(parameter: .maxHeaderListSize, value: 16_384),
     ]
     // A client with deadlines resets the streams that `mute` leaves open. The high limit keeps NIO
@@ -99,20 +65,18 @@ package struct APNsStandin: Sendable {
     let security = NIOSSLServerHandler(
       context: tls,
       customVerificationCallback: { _, verdict in verdict.succeed(.certificateVerified) })
-    try channel.pipeline.syncOperations.addHandlers(gate, security)
-    try channel.pipeline.syncOperations.addHandler(goAway)
-    _ = try channel.pipeline.syncOperations.configureHTTP2Pipeline(
+    let pipeline = channel.pipeline.syncOperations
+    try pipeline.addHandlers(security, goAway)
+    _ = try pipeline.configureHTTP2Pipeline(
       mode: .server, connectionConfiguration: settings, streamConfiguration: streams
     ) { stream in
       stream.eventLoop.makeCompletedFuture {
+        let (connection, gate) = bound.value
         try stream.pipeline.syncOperations.addHandler(
-          PushStream(connection: bound.value, apns: apns) { error in
-            open.fail(error)
-          })
+          PushStream(connection: connection, gate: gate, server: server))
       }
     }
-    try channel.pipeline.syncOperations.addHandler(connection)
-    open.insert(channel)
-    board.tell(channel) { bound.value.heard($0) }
+    try pipeline.addHandler(connection)
+    server.board.tell(channel) { bound.value.0.heard($0) }
   }
 }

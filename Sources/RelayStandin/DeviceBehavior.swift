@@ -10,13 +10,10 @@ enum DeviceBehavior: String, CaseIterable {
 
   init(token: String) {
     let text = token.lowercased()
-    for conduct in DeviceBehavior.allCases where conduct != .ordinary {
-      if text.hasPrefix(conduct.rawValue) || text.hasPrefix(conduct.wordInHex) {
-        self = conduct
-        return
-      }
-    }
-    self = .ordinary
+    self =
+      Self.allCases.first {
+        $0 != .ordinary && (text.hasPrefix($0.rawValue) || text.hasPrefix($0.wordInHex))
+      } ?? .ordinary
   }
 
   /// The refusal of every push to the device; nil if the pushes are not refused.
@@ -30,6 +27,9 @@ enum DeviceBehavior: String, CaseIterable {
     }
   }
 
+  /// The milliseconds for which an answer about the device is delayed.
+  var delay: Int64 { self == .slow ? StandinSettings.slowSeconds * 1_000 : 0 }
+
   /// True if the token belongs to the environment, or names no environment.
   func isKnown(in environment: String?) -> Bool {
     guard let environment, self == .development || self == .production else { return true }
@@ -37,8 +37,7 @@ enum DeviceBehavior: String, CaseIterable {
   }
 
   private var wordInHex: String {
-    rawValue.utf8.map { byte in
-      (byte < 16 ? "0" : "") + String(byte, radix: 16)
-    }.joined()
+    // Each letter has two digits.
+    rawValue.utf8.map { String($0, radix: 16) }.joined()
   }
 }

@@ -4,11 +4,9 @@ import NIOSSL
 import Synchronization
 import X509
 
-/// The one provider behind all connections: counts requests, judges them, writes the log.
-final class FakeAPNs: Sendable {
+/// The one provider behind all connections: counts connections and requests, and judges requests.
+final class FakeAPNs: FakeProvider {
   private let settings: StandinSettings
-  private let log: PushLog
-  private let board: FaultBoard
   private let clientAuthority: Certificate?
   private let state: Mutex<State>
 
@@ -16,23 +14,19 @@ final class FakeAPNs: Sendable {
     var tokens: ProviderTokens
     var connections = 0
     var begun = 0
-    var received = 0
   }
 
   init(
-    _ settings: StandinSettings, key: P256.Signing.PublicKey, clientAuthority: Certificate?,
-    log: PushLog, board: FaultBoard
+    _ settings: StandinSettings, key: P256.Signing.PublicKey, clientAuthority: Certificate?
   ) {
     self.clientAuthority = clientAuthority
     self.settings = settings
-    self.log = log
-    self.board = board
     state = Mutex(
       State(
         tokens: ProviderTokens(key: key, keyID: settings.keyID, teamID: settings.teamID)))
   }
 
-  var maxStreams: Int { board.faults.maxStreams ?? settings.maxStreams }
+  func maxStreams(under faults: Faults) -> Int { faults.maxStreams ?? settings.maxStreams }
 
   /// Counts a new connection and returns its number.
   func connectionOpened() -> Int {
@@ -48,8 +42,8 @@ final class FakeAPNs: Sendable {
   }
 
   /// Counts a request that begins, and returns true if a GOAWAY refuses the request.
-  func requestBegan() -> Bool {
-    let every = board.faults.goawayEvery ?? settings.goawayEvery
+  func requestBegan(under faults: Faults) -> Bool {
+    let every = faults.goawayEvery ?? settings.goawayEvery
     return state.withLock {
       $0.begun += 1
       guard let every else { return false }
@@ -57,58 +51,74 @@ final class FakeAPNs: Sendable {
     }
   }
 
-  /// Judges a complete request and logs it before the sender gets an answer.
-  func answer(_ request: PushRequest) throws -> PushAnswer {
-    let now = Int64(Date().timeIntervalSince1970 * 1_000)
-    let faults = board.faults
-    let answer = state.withLock { judge(request, &$0, faults, at: now) }
-    try log.append(request, answer, at: now)
-    return answer
+  var logOrder: [String]? {
+    ["time", "connection", "path", "headers", "payload", "status", "reason"]
   }
 
-  private func judge(
-    _ request: PushRequest, _ state: inout State, _ faults: Faults, at milliseconds: Int64
-  ) -> PushAnswer {
-    state.received += 1
+  func record(of request: PushRequest) -> [String: Any] {
+    ["connection": request.connection, "payload": request.payload ?? NSNull()]
+  }
+
+  func answer(
+    _ request: PushRequest, number: Int, under faults: Faults, at milliseconds: Int64
+  ) -> FakeAnswer {
     if faults.isSilent { return .silence }
-    if let every = faults.hangUpEvery, state.received.isMultiple(of: every) { return .hangUp }
-    if let every = faults.resetEvery ?? settings.resetEvery, state.received.isMultiple(of: every) {
-      return .reset
+    if let every = faults.hangUpEvery, number.isMultiple(of: every) {
+      return FakeAnswer(action: .hangUp, reason: "HangUp")
+    }
+    if let every = faults.resetEvery ?? settings.resetEvery, number.isMultiple(of: every) {
+      return FakeAnswer(action: .reset, reason: "Reset")
     }
     let refusal =
       PushRules.route(request)
-      ?? credential(request, &state, at: milliseconds)
+      ?? credential(request, at: milliseconds)
       ?? PushRules.content(request)
-    if let refusal { return .refused(refusal, timestamp: nil) }
+    if let refusal { return answer(request, refusal) }
     let token = request.deviceToken ?? ""
     if let fault = faults.answer(topic: request.header("apns-topic"), token: token) {
-      return .refused(
-        fault.reason, timestamp: fault.timestamp(at: milliseconds), retryAfter: fault.retryAfter)
+      return answer(
+        request, fault.reason, timestamp: fault.timestamp(at: milliseconds),
+        retryAfter: fault.retryAfter)
     }
-    let conduct = DeviceBehavior(token: token)
-    if !conduct.isKnown(in: settings.environment) {
-      return .refused(.badDeviceToken, timestamp: nil)
+    let behavior = DeviceBehavior(token: token)
+    if !behavior.isKnown(in: settings.environment) { return answer(request, .badDeviceToken) }
+    if let refusal = behavior.refusal {
+      return answer(request, refusal, timestamp: refusal == .unregistered ? milliseconds : nil)
     }
-    if let refusal = conduct.refusal {
-      return .refused(refusal, timestamp: refusal == .unregistered ? milliseconds : nil)
+    if behavior == .mute { return .silence }
+    var accepted = answer(request)
+    accepted.delay = max(behavior.delay, faults.slow ?? 0)
+    return accepted
+  }
+
+  /// - Parameters:
+  ///   - refusal: nil if the push is accepted.
+  ///   - timestamp: in milliseconds; only for reasons that Apple gives with a time.
+  private func answer(
+    _ request: PushRequest, _ refusal: APNsReason? = nil, timestamp: Int64? = nil,
+    retryAfter: Int? = nil
+  ) -> FakeAnswer {
+    let id = request.header("apns-id") ?? UUID().uuidString.lowercased()
+    var answer = FakeAnswer(
+      status: refusal?.status ?? 200, headers: [("apns-id", id)], reason: refusal?.rawValue
+    ).retry(after: retryAfter)
+    if let refusal {
+      let date = timestamp.map { ",\"timestamp\":\($0)" } ?? ""
+      answer.body = "{\"reason\":\"\(refusal.rawValue)\"\(date)}"
+      answer.headers.append(("content-type", "application/json"))
     }
-    switch conduct {
-    case .slow: return .late(max(StandinSettings.slowSeconds * 1_000, faults.slow ?? 0))
-    case .mute: return .silence
-    case .ordinary, .dead, .gone, .busy, .fail, .development, .production:
-      return faults.slow.map { .late($0) } ?? .accepted
-    }
+    return answer
   }
 
   /// Checks the connection's certificate, which authenticates all requests of the connection.
   /// Without a certificate, every request needs a provider token.
-  private func credential(
-    _ request: PushRequest, _ state: inout State, at milliseconds: Int64
-  ) -> APNsReason? {
+  private func credential(_ request: PushRequest, at milliseconds: Int64) -> APNsReason? {
     if let certificate = request.certificate {
       return certificate.check(
         topic: request.header("apns-topic"), environment: settings.environment)
     }
-    return state.tokens.check(request.header("authorization"), at: milliseconds / 1_000)
+    return state.withLock {
+      $0.tokens.check(request.header("authorization"), at: milliseconds / 1_000)
+    }
   }
 }

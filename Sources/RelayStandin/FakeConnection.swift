@@ -11,30 +11,25 @@ final class FakeConnection: ChannelInboundHandler {
 
   let number: Int
   private let apns: FakeAPNs
+  private let board: FaultBoard
   private let channel: any Channel
   private let goAway: GoAwayWriter
-  private let gate: Gate
   private var context: ChannelHandlerContext?
   private var maxStreams: Int
-  private var state = State.open(served: [], last: .rootStream)
-
-  private enum State {
-    /// Streams that are being served, and the highest stream accepted so far. This state ends with
-    /// a GOAWAY.
-    case open(served: Set<HTTP2StreamID>, last: HTTP2StreamID)
-    /// GOAWAY was sent or is about to be sent: no new stream is accepted. This state ends when the
-    /// last served stream has ended.
-    case leaving(served: Set<HTTP2StreamID>)
-    case closed
-  }
+  /// The streams that are being served, and the highest one accepted so far.
+  private var served: Set<HTTP2StreamID> = []
+  private var last = HTTP2StreamID.rootStream
+  /// True if GOAWAY was sent or is about to be sent: no new stream is accepted, and the connection
+  /// ends when the last served stream has ended.
+  private var isLeaving = false
 
   init(
-    number: Int, apns: FakeAPNs, channel: any Channel, goAway: GoAwayWriter, gate: Gate
+    number: Int, apns: FakeAPNs, board: FaultBoard, channel: any Channel, goAway: GoAwayWriter
   ) {
     self.number = number
-    self.gate = gate
-    maxStreams = apns.maxStreams
+    maxStreams = apns.maxStreams(under: board.faults)
     self.apns = apns
+    self.board = board
     self.channel = channel
     self.goAway = goAway
   }
@@ -52,68 +47,46 @@ final class FakeConnection: ChannelInboundHandler {
   /// Registers a request that begins. Returns false if the connection is closing and the request
   /// is not served.
   func began(_ stream: HTTP2StreamID) -> Bool {
-    switch state {
-    case .open(var served, let last):
-      if apns.requestBegan() {
-        state = .leaving(served: served)
-        // Send GOAWAY in a later turn of the loop, when no frame is half written.
-        channel.eventLoop.assumeIsolated().execute { self.leave(last: last) }
-        return false
-      }
-      served.insert(stream)
-      state = .open(served: served, last: max(last, stream))
-      return true
-    case .leaving(let served):
-      state = .leaving(served: served)
-      return false
-    case .closed:
-      state = .closed
+    guard !isLeaving else { return false }
+    isLeaving = apns.requestBegan(under: board.faults)
+    if isLeaving {
+      // Send GOAWAY in a later turn of the loop, when no frame is half written.
+      channel.eventLoop.assumeIsolated().execute { self.leave() }
       return false
     }
+    served.insert(stream)
+    last = max(last, stream)
+    return true
   }
 
   /// Registers that a stream was answered, reset, or given up by the client.
   func ended(_ stream: HTTP2StreamID) {
-    switch state {
-    case .open(var served, let last):
-      served.remove(stream)
-      state = .open(served: served, last: last)
-    case .leaving(var served):
-      served.remove(stream)
-      state = .leaving(served: served)
-      closeIfDone()
-    case .closed:
-      state = .closed
-    }
+    served.remove(stream)
+    closeIfDone()
   }
 
   /// Applies new faults to the connection.
   func heard(_ faults: Faults) {
-    gate.heard(faults)
-    if faults.saysGoodbye, case .open(let served, let last) = state {
-      state = .leaving(served: served)
-      leave(last: last)
+    if faults.saysGoodbye, !isLeaving {
+      isLeaving = true
+      leave()
     }
-    guard apns.maxStreams != maxStreams, let context else { return }
-    maxStreams = apns.maxStreams
+    guard apns.maxStreams(under: faults) != maxStreams, let context else { return }
+    maxStreams = apns.maxStreams(under: faults)
     let setting = HTTP2Setting(parameter: .maxConcurrentStreams, value: maxStreams)
     let frame = HTTP2Frame(streamID: .rootStream, payload: .settings(.settings([setting])))
     context.writeAndFlush(wrapOutboundOut(frame), promise: nil)
   }
 
-  /// Ends the connection by a TCP reset.
-  func hangUp() { gate.reset() }
-
   /// Sends GOAWAY as Apple does: the stand-in did not process the streams above `last`, and the
   /// sender may repeat their requests on another connection.
-  private func leave(last: HTTP2StreamID) {
+  private func leave() {
     goAway.send(last: last, reason: "{\"reason\":\"Shutdown\"}")
     closeIfDone()
   }
 
   private func closeIfDone() {
-    guard case .leaving(let served) = state, served.isEmpty else { return }
-    state = .closed
+    guard isLeaving, served.isEmpty else { return }
     // Close in a later turn: a stream counts as ended before its last frames are flushed.
     channel.eventLoop.execute { [channel] in channel.close(promise: nil) }
   }

@@ -18,7 +18,7 @@ enum PresentedCertificate: Sendable, Equatable {
       authority.publicKey.isValidSignature(certificate.signature, for: certificate),
       certificate.notValidBefore <= now, now < certificate.notValidAfter,
       // A certificate whose list of topics cannot be read counts as bad.
-      let topics = try? certificate.appleTopics
+      let topics = try? certificate.appleTopics()
     else {
       self = .bad
       return
@@ -52,13 +52,11 @@ enum AppleMark {
 
 extension Certificate {
   /// The topics in Apple's list, which also has the uses of each topic; the uses are skipped.
-  fileprivate var appleTopics: [String] {
-    get throws {
-      guard let list = extensions[oid: AppleMark.topics],
-        case .constructed(let nodes) = try DER.parse(list.value).content
-      else { return [] }
-      return try nodes.filter { $0.identifier == .utf8String }
-        .map { String(try ASN1UTF8String(derEncoded: $0)) }
-    }
+  fileprivate func appleTopics() throws -> [String] {
+    guard let list = extensions[oid: AppleMark.topics],
+      case .constructed(let nodes) = try DER.parse(list.value).content
+    else { return [] }
+    return try nodes.filter { $0.identifier == .utf8String }
+      .map { String(try ASN1UTF8String(derEncoded: $0)) }
   }
 }

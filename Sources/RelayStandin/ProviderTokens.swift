@@ -37,14 +37,11 @@ struct ProviderTokens: Sendable {
     guard let claims = claims(of: String(words[1])) else { return .invalidProviderToken }
     guard claims.issuedAt <= now + Self.skewSeconds else { return .invalidProviderToken }
     guard now - claims.issuedAt <= Self.lifeSeconds else { return .expiredProviderToken }
-    if let last = newest[claims.team] {
-      if claims.issuedAt > last, claims.issuedAt - last < Self.updateSeconds {
-        return .tooManyProviderTokenUpdates
-      }
-      newest[claims.team] = max(last, claims.issuedAt)
-    } else {
-      newest[claims.team] = claims.issuedAt
+    let last = newest[claims.team] ?? claims.issuedAt
+    if claims.issuedAt > last, claims.issuedAt - last < Self.updateSeconds {
+      return .tooManyProviderTokenUpdates
     }
+    newest[claims.team] = max(last, claims.issuedAt)
     return nil
   }
 
@@ -68,7 +65,7 @@ struct ProviderTokens: Sendable {
 
   /// Apple's key and team identifiers have ten letters and digits.
   static func isTenCharacters(_ text: String) -> Bool {
-    text.utf8.count == 10 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+    text.utf8.count == 10 && text.isPlain()
   }
 
   /// How many verified token texts are kept now.

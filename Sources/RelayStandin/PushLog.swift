@@ -17,34 +17,10 @@ final class PushLog: Sendable {
 
   deinit { close(descriptor) }
 
-  func append(_ request: PushRequest, _ answer: PushAnswer, at milliseconds: Int64) throws {
-    try append(line: Self.line(request, answer, at: milliseconds))
-  }
-
-  func append(line: String) throws {
+  func append(_ line: String) throws {
     let line = Array(line.utf8)
     let written = line.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
     guard written == line.count else { throw StandinError.files("write", path) }
-  }
-
-  static func line(
-    _ request: PushRequest, _ answer: PushAnswer, at milliseconds: Int64
-  ) throws -> String {
-    var headers: [String: String] = [:]
-    for header in request.headers {
-      headers[header.name] = headers[header.name].map { "\($0), \(header.value)" } ?? header.value
-    }
-    let payload = try request.payload.map { try json($0) } ?? "null"
-    var members = [
-      "\"time\":\(try json(time(milliseconds)))",
-      "\"connection\":\(request.connection)",
-      "\"path\":\(try json(request.path))",
-      "\"headers\":\(try json(headers))",
-      "\"payload\":\(payload)",
-      "\"status\":\(answer.status)",
-    ]
-    if let reason = answer.reason { members.append("\"reason\":\(try json(reason))") }
-    return "{\(members.joined(separator: ","))}\n"
   }
 
   static func time(_ milliseconds: Int64) -> String {

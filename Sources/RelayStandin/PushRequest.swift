@@ -4,17 +4,17 @@ import Foundation
 struct PushRequest: Sendable {
   /// The number of the request's connection: 1 for the first since the start. Only the APNs
   /// stand-in numbers connections; with the others it is 0.
-  var connection: Int
+  var connection = 0
   var method: String
   var path: String
   /// The headers in the order received, with names in lower case and without pseudo-headers.
   var headers: [(name: String, value: String)]
   /// The first bytes of the body, at most ``bodyBytesKept``.
-  var body: Data
+  var body = Data()
   /// The client's certificate; nil if the client presented none.
   var certificate: PresentedCertificate?
   /// The full length of the body.
-  var bodyBytes: Int
+  var bodyBytes = 0
 
   /// How many bytes of a body are kept. Further bytes are only counted, because a request with so
   /// long a body is refused anyway.

@@ -29,7 +29,7 @@ enum PushRules {
     guard let token = request.deviceToken, !token.isEmpty else { return .missingDeviceToken }
     // A token may begin with a word such as `gone`, whose letters are not hexadecimal.
     if DeviceBehavior(token: token) != .ordinary { return nil }
-    return token.utf8.allSatisfy { isHex($0) } ? nil : .badDeviceToken
+    return token.isHex ? nil : .badDeviceToken
   }
 
   private static func headers(_ request: PushRequest) -> APNsReason? {
@@ -38,9 +38,11 @@ enum PushRules {
     }
     if Set(names).count != names.count { return .duplicateHeaders }
     guard let topic = request.header("apns-topic"), !topic.isEmpty else { return .missingTopic }
-    if !isTopic(topic) { return .badTopic }
+    if topic.utf8.count > 255 || !topic.isPlain(and: "-._") { return .badTopic }
     if let id = request.header("apns-id"), !isCanonicalUUID(id) { return .badMessageID }
-    if let time = request.header("apns-expiration"), time.isEmpty || !isNumber(time) {
+    if let time = request.header("apns-expiration"),
+      Int64(time) == nil || time.contains(where: { !$0.isNumber })
+    {
       return .badExpirationDate
     }
     if let collapse = request.header("apns-collapse-id"),
@@ -77,29 +79,19 @@ enum PushRules {
     }
   }
 
-  private static func isHex(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-      UInt8(ascii: "A")...UInt8(ascii: "F"):
-      true
-    default: false
-    }
-  }
-
-  private static func isNumber(_ text: String) -> Bool {
-    text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-      && Int64(text) != nil
-  }
-
-  private static func isTopic(_ text: String) -> Bool {
-    text.utf8.count <= 255
-      && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-._".contains($0)) }
-  }
-
   /// True for lower-case hexadecimal groups of 8-4-4-4-12 digits.
   private static func isCanonicalUUID(_ text: String) -> Bool {
     let groups = text.split(separator: "-", omittingEmptySubsequences: false)
     return groups.map(\.utf8.count) == [8, 4, 4, 4, 12] && text == text.lowercased()
-      && groups.allSatisfy { $0.utf8.allSatisfy { isHex($0) } }
+      && groups.allSatisfy(\.isHex)
   }
+}
+
+extension StringProtocol {
+  /// True for ASCII letters, digits and `others` only.
+  func isPlain(and others: String = "") -> Bool {
+    allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || others.contains($0)) }
+  }
+
+  var isHex: Bool { allSatisfy { $0.isASCII && $0.isHexDigit } }
 }

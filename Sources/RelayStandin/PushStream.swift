@@ -3,47 +3,40 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP2
 
-/// One HTTP/2 stream: gathers the request, lets the provider judge it, and answers.
-final class PushStream: ChannelInboundHandler {
+/// One HTTP/2 stream of the APNs stand-in, as frames.
+final class PushStream: ChannelInboundHandler, FakeStream {
   typealias InboundIn = HTTP2Frame.FramePayload
   typealias OutboundOut = HTTP2Frame.FramePayload
 
+  var request: PushRequest?
+  let judge: (PushRequest) -> FakeAnswer
+  let gate: Gate?
   private let connection: FakeConnection
-  private let apns: FakeAPNs
   private let failed: (any Error) -> Void
-  private var state = State.waiting
+  private var hasBegun = false
+  /// The stream's number from the beginning of its request until it ends; nil if it is not served.
+  private var served: HTTP2StreamID?
 
-  private enum State {
-    /// Nothing has been received yet.
-    case waiting
-    /// The body is being received.
-    case reading(HTTP2StreamID, PushRequest)
-    /// The request is complete; its answer comes later or never.
-    case judged(HTTP2StreamID)
-    /// The stream is not served, or it has ended.
-    case done
-  }
-
-  init(connection: FakeConnection, apns: FakeAPNs, failed: @escaping (any Error) -> Void) {
+  init(connection: FakeConnection, gate: Gate, server: FakeServer) {
     self.connection = connection
-    self.apns = apns
-    self.failed = failed
+    self.gate = gate
+    judge = { server.answer($0) }
+    failed = { server.fail($0) }
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch unwrapInboundIn(data) {
     case .headers(let headers): read(headers, context)
-    case .data(let data): read(data, context)
+    case .data(let data):
+      if case .byteBuffer(let bytes) = data.data { received(bytes) }
+      if data.endStream { completed(context) }
     default: break
     }
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    switch state {
-    case .reading(let stream, _), .judged(let stream): connection.ended(stream)
-    case .waiting, .done: break
-    }
-    state = .done
+    if let served { connection.ended(served) }
+    (request, served) = (nil, nil)
     context.fireChannelInactive()
   }
 
@@ -53,95 +46,38 @@ final class PushStream: ChannelInboundHandler {
   }
 
   private func read(_ headers: HTTP2Frame.FramePayload.Headers, _ context: ChannelHandlerContext) {
-    guard case .waiting = state else { return }
-    let stream: HTTP2StreamID
+    guard !hasBegun else { return }
     do {
       guard let id = try context.channel.syncOptions?.getOption(HTTP2StreamChannelOptions.streamID)
       else { return failed(ChannelError.operationUnsupported) }
-      stream = id
+      hasBegun = true
+      guard connection.began(id) else { return }
+      served = id
     } catch {
       return failed(error)
     }
-    guard connection.began(stream) else {
-      state = .done
-      return
-    }
-    var request = PushRequest(connection: connection.number, headers: headers.headers)
-    request.certificate = connection.certificate
-    state = .reading(stream, request)
-    if headers.endStream { judge(context) }
+    let fields = headers.headers
+    request = PushRequest(
+      connection: connection.number, method: fields.first(name: ":method") ?? "",
+      path: fields.first(name: ":path") ?? "",
+      headers: fields.filter { !$0.name.hasPrefix(":") }.map { ($0.name, $0.value) },
+      certificate: connection.certificate)
+    if headers.endStream { completed(context) }
   }
 
-  private func read(_ data: HTTP2Frame.FramePayload.Data, _ context: ChannelHandlerContext) {
-    guard case .reading(let stream, var request) = state else {
-      state = .done
-      return
-    }
-    if case .byteBuffer(let bytes) = data.data {
-      request.bodyBytes += bytes.readableBytes
-      let room = PushRequest.bodyBytesKept - request.body.count
-      request.body.append(contentsOf: bytes.readableBytesView.prefix(room))
-    }
-    state = .reading(stream, request)
-    if data.endStream { judge(context) }
+  func reset(_ context: ChannelHandlerContext) {
+    context.writeAndFlush(wrapOutboundOut(.rstStream(.internalError)), promise: nil)
   }
 
-  private func judge(_ context: ChannelHandlerContext) {
-    guard case .reading(let stream, let request) = state else { return }
-    state = .judged(stream)
-    do {
-      let answer = try apns.answer(request)
-      perform(answer, id: request.header("apns-id"), context)
-    } catch {
-      failed(error)
-    }
-  }
-
-  private func perform(_ answer: PushAnswer, id: String?, _ context: ChannelHandlerContext) {
-    switch answer {
-    case .accepted, .refused:
-      send(answer, id: id, context)
-    case .late(let milliseconds):
-      context.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(milliseconds)) {
-        // Meanwhile the client may have given up the stream, or the stand-in may have stopped.
-        guard case .judged = self.state, context.channel.isActive else { return }
-        self.send(answer, id: id, context)
-      }
-    case .silence:
-      break
-    case .reset:
-      context.writeAndFlush(wrapOutboundOut(.rstStream(.internalError)), promise: nil)
-    case .hangUp:
-      connection.hangUp()
-    }
-  }
-
-  private func send(_ answer: PushAnswer, id: String?, _ context: ChannelHandlerContext) {
-    var headers = HPACKHeaders([(":status", "\(answer.status)")])
-    headers.add(name: "apns-id", value: id ?? UUID().uuidString.lowercased())
-    if case .refused(_, _, let retryAfter?) = answer {
-      headers.add(name: "retry-after", value: "\(retryAfter)")
-    }
-    let body = answer.body
-    if !body.isEmpty { headers.add(name: "content-type", value: "application/json") }
-    let head = HTTP2Frame.FramePayload.Headers(headers: headers, endStream: body.isEmpty)
+  func send(_ answer: FakeAnswer, _ context: ChannelHandlerContext) {
+    let headers = HPACKHeaders([(":status", "\(answer.status)")] + answer.headers)
+    let head = HTTP2Frame.FramePayload.Headers(headers: headers, endStream: answer.body.isEmpty)
     context.write(wrapOutboundOut(.headers(head)), promise: nil)
-    if !body.isEmpty {
+    if !answer.body.isEmpty {
       let data = HTTP2Frame.FramePayload.Data(
-        data: .byteBuffer(ByteBuffer(string: body)), endStream: true)
+        data: .byteBuffer(ByteBuffer(string: answer.body)), endStream: true)
       context.write(wrapOutboundOut(.data(data)), promise: nil)
     }
     context.flush()
-  }
-}
-
-extension PushRequest {
-  /// A request whose body has not been received yet.
-  init(connection: Int, headers: HPACKHeaders) {
-    self.init(
-      connection: connection, method: headers.first(name: ":method") ?? "",
-      path: headers.first(name: ":path") ?? "",
-      headers: headers.filter { !$0.name.hasPrefix(":") }.map { ($0.name, $0.value) },
-      body: Data(), bodyBytes: 0)
   }
 }

@@ -22,4 +22,15 @@ package struct StandinError: Error, CustomStringConvertible, Sendable {
   package let remedy: String
 
   package var description: String { "\(message); \(remedy)" }
+
+  /// Runs `body`. An error of it is thrown as one that says what failed, and the remedy.
+  static func explain<Value>(
+    _ code: Code, _ what: String, remedy: String, _ body: () throws -> Value
+  ) throws(StandinError) -> Value {
+    do {
+      return try body()
+    } catch {
+      throw StandinError(code: code, message: "\(what): \(error)", remedy: remedy)
+    }
+  }
 }

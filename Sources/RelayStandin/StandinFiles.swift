@@ -1,5 +1,7 @@
 import Crypto
 import Foundation
+import NIOCore
+import NIOSSL
 import SwiftASN1
 import X509
 
@@ -8,33 +10,18 @@ import X509
 /// Existing files are kept, so that keys stay the same and clients still trust the certificate
 /// after a restart.
 struct StandinFiles {
-  let authority: String
-  let certificate: String
-  let certificateKey: String
-  let providerKey: String
-  let providerPublicKey: String
-  let serviceAccount: String
-  let clientAuthority: String
-  let clientAuthorityKey: String
-  let client: String
-  let clientKey: String
-  let pushes: String
-  private let directory: String
-
-  init(directory: String) {
-    self.directory = directory
-    authority = "\(directory)/ca.pem"
-    certificate = "\(directory)/server.pem"
-    certificateKey = "\(directory)/server.key"
-    providerKey = "\(directory)/AuthKey.p8"
-    providerPublicKey = "\(directory)/AuthKey.pub.pem"
-    serviceAccount = "\(directory)/service-account.json"
-    clientAuthority = "\(directory)/client-ca.pem"
-    clientAuthorityKey = "\(directory)/client-ca.key"
-    client = "\(directory)/client.pem"
-    clientKey = "\(directory)/client.key"
-    pushes = "\(directory)/pushes.jsonl"
-  }
+  let directory: String
+  var authority: String { "\(directory)/ca.pem" }
+  var certificate: String { "\(directory)/server.pem" }
+  var certificateKey: String { "\(directory)/server.key" }
+  var providerKey: String { "\(directory)/AuthKey.p8" }
+  var providerPublicKey: String { "\(directory)/AuthKey.pub.pem" }
+  var serviceAccount: String { "\(directory)/service-account.json" }
+  var clientAuthority: String { "\(directory)/client-ca.pem" }
+  var clientAuthorityKey: String { "\(directory)/client-ca.key" }
+  var client: String { "\(directory)/client.pem" }
+  var clientKey: String { "\(directory)/client.key" }
+  var pushes: String { "\(directory)/pushes.jsonl" }
 
   /// Makes a provider's client certificate for the topics, unless `topics` is empty or there is a
   /// certificate already.
@@ -42,61 +29,44 @@ struct StandinFiles {
   /// - Returns: the authority that signs such certificates; nil if none was ever made.
   func prepareClient(_ topics: [String]) throws(StandinError) -> Certificate? {
     if !topics.isEmpty, ![clientAuthority, client, clientKey].allSatisfy(Self.exists) {
-      let made = try ProviderCertificate.make(topics: topics)
+      let made = try IssuedCertificate.client(topics: topics)
       try write(made.authorityKey, clientAuthorityKey, mode: 0o600)
       try write(made.authority, clientAuthority, mode: 0o644)
       try write(made.key, clientKey, mode: 0o600)
       try write(made.certificate, client, mode: 0o644)
     }
     guard Self.exists(clientAuthority) else { return nil }
-    let text = try read(clientAuthority)
-    do {
-      return try Certificate(pemEncoded: text)
-    } catch {
-      throw Self.badKey(clientAuthority, "no certificate in PEM", error)
-    }
-  }
-
-  /// Makes missing files and returns the key that verifies provider tokens.
-  func prepare() throws(StandinError) -> P256.Signing.PublicKey {
-    try prepareCertificate()
-    return try providerKeys()
+    return try parse(clientAuthority, "certificate in PEM") { try Certificate(pemEncoded: $0) }
   }
 
   /// Makes the directory and a certificate if they are missing.
   func prepareCertificate() throws(StandinError) {
-    do {
+    try StandinError.explain(
+      .files, "cannot make the directory \(directory)",
+      remedy: "choose a directory that this user may write to"
+    ) {
       try FileManager.default.createDirectory(
         atPath: directory, withIntermediateDirectories: true)
-    } catch {
-      throw StandinError(
-        code: .files, message: "cannot make the directory \(directory): \(error)",
-        remedy: "choose a directory that this user may write to")
     }
     if ![authority, certificate, certificateKey].allSatisfy(Self.exists) {
-      let made = try SelfSignedCertificate.make()
+      let made = try IssuedCertificate.server()
       try write(made.key, certificateKey, mode: 0o600)
       try write(made.certificate, certificate, mode: 0o644)
       try write(made.authority, authority, mode: 0o644)
     }
   }
 
-  private func providerKeys() throws(StandinError) -> P256.Signing.PublicKey {
+  /// Makes missing keys and returns the one that verifies provider tokens.
+  func prepareProviderKey() throws(StandinError) -> P256.Signing.PublicKey {
     if Self.exists(providerPublicKey) {
-      let text = try read(providerPublicKey)
-      do {
-        return try P256.Signing.PublicKey(pemRepresentation: text)
-      } catch {
-        throw Self.badKey(providerPublicKey, "no P-256 public key in PEM", error)
+      return try parse(providerPublicKey, "P-256 public key in PEM") {
+        try P256.Signing.PublicKey(pemRepresentation: $0)
       }
     }
     let key: P256.Signing.PrivateKey
     if Self.exists(providerKey) {
-      let text = try read(providerKey)
-      do {
-        key = try P256.Signing.PrivateKey(pemRepresentation: text)
-      } catch {
-        throw Self.badKey(providerKey, "no P-256 private key in PEM", error)
+      key = try parse(providerKey, "P-256 private key in PEM") {
+        try P256.Signing.PrivateKey(pemRepresentation: $0)
       }
     } else {
       key = P256.Signing.PrivateKey()
@@ -106,23 +76,46 @@ struct StandinFiles {
     return key.publicKey
   }
 
-  private static func badKey(_ path: String, _ what: String, _ error: any Error) -> StandinError {
-    StandinError(
-      code: .keys, message: "\(path) holds \(what): \(error)",
-      remedy: "remove the file, and a new one is made")
+  /// - Parameter asksForCertificate: true if clients may present a certificate.
+  func tls(
+    protocols: [String] = ["h2"], asksForCertificate: Bool = false
+  ) throws(StandinError) -> NIOSSLContext {
+    try StandinError.explain(
+      .keys, "\(certificate) or \(certificateKey) is no certificate",
+      remedy: "remove the file, and new ones are made"
+    ) {
+      var configuration = TLSConfiguration.makeServerConfiguration(
+        certificateChain: try NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) },
+        privateKey: .privateKey(try NIOSSLPrivateKey(file: certificateKey, format: .pem)))
+      configuration.applicationProtocols = protocols
+      // A client that sends no close_notify delays the close by at most this time.
+      configuration.shutdownTimeout = .milliseconds(500)
+      configuration.minimumTLSVersion = .tlsv12
+      if asksForCertificate {
+        configuration.certificateVerification = .optionalVerification
+        configuration.trustRoots = .certificates([])
+      }
+      return try NIOSSLContext(configuration: configuration)
+    }
   }
 
   static func exists(_ path: String) -> Bool {
     FileManager.default.fileExists(atPath: path)
   }
 
-  func read(_ path: String) throws(StandinError) -> String {
-    do {
-      return try String(contentsOfFile: path, encoding: .utf8)
-    } catch {
-      throw StandinError(
-        code: .files, message: "cannot read \(path): \(error)",
-        remedy: "make the file readable, or remove it")
+  /// Reads a file that must hold `what`.
+  func parse<Value>(
+    _ path: String, _ what: String, _ parse: (String) throws -> Value
+  ) throws(StandinError) -> Value {
+    let text = try StandinError.explain(
+      .files, "cannot read \(path)", remedy: "make the file readable, or remove it"
+    ) {
+      try String(contentsOfFile: path, encoding: .utf8)
+    }
+    return try StandinError.explain(
+      .keys, "\(path) holds no \(what)", remedy: "remove the file, and a new one is made"
+    ) {
+      try parse(text)
     }
   }
 

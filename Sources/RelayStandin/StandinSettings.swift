@@ -46,29 +46,27 @@ package struct StandinSettings: Sendable {
 
   /// Throws an error if a count, the environment or the port is not allowed.
   package func validate() throws(StandinError) {
+    func check(_ isGood: Bool, _ problem: String, _ remedy: String) throws(StandinError) {
+      guard !isGood else { return }
+      throw StandinError(code: .badSetting, message: problem, remedy: remedy)
+    }
     let counts = [
       ("goaway-every", goawayEvery), ("reset-every", resetEvery), ("max-streams", maxStreams),
     ]
-    for (name, count) in counts {
-      if let count, !(1...Int(Int32.max)).contains(count) {
-        throw StandinError(
-          code: .badSetting, message: "\(name) is \(count)", remedy: "give a count of 1 or more")
-      }
+    for case (let name, let count?) in counts {
+      try check(
+        (1...Int(Int32.max)).contains(count), "\(name) is \(count)", "give a count of 1 or more")
     }
-    if let environment, environment != "development", environment != "production" {
-      throw StandinError(
-        code: .badSetting, message: "environment is \(environment)",
-        remedy: "give development or production")
+    if let environment {
+      try check(
+        environment == "development" || environment == "production",
+        "environment is \(environment)", "give development or production")
     }
-    for (name, id) in [("key-id", keyID), ("team", teamID)] {
-      if let id, !ProviderTokens.isTenCharacters(id) {
-        throw StandinError(
-          code: .badSetting, message: "\(name) is \(id)", remedy: "give ten letters and digits")
-      }
+    for case (let name, let id?) in [("key-id", keyID), ("team", teamID)] {
+      try check(
+        ProviderTokens.isTenCharacters(id), "\(name) is \(id)", "give ten letters and digits")
     }
-    guard (0...65_535).contains(port) else {
-      throw StandinError(
-        code: .badSetting, message: "port is \(port)", remedy: "give a port from 0 to 65535")
-    }
+    try check(
+      (0...65_535).contains(port), "port is \(port)", "give a port from 0 to 65535")
   }
 }

@@ -11,7 +11,7 @@ package struct FCMStandin: Sendable {
   package static let project = "zonerelay-standin"
   /// The port that the stand-in listens on.
   package let port: Int
-  private let server: FakeHTTPServer
+  private let server: FakeServer
   private let provider: FakeFCM
 
   /// Makes or reads the files in `directory`, and listens.
@@ -25,10 +25,9 @@ package struct FCMStandin: Sendable {
     try files.prepareCertificate()
     let account = try StandinAccount(files)
     provider = FakeFCM(account)
-    server = try await FakeHTTPServer(
-      host: host, port: port, files: files, provider: provider, control: control)
-    self.port = server.port
-    try account.write(files, tokenURL: "https://\(host):\(server.port)/token")
+    server = try FakeServer(provider, files)
+    self.port = try await server.listen(host: host, port: port, control: control, files)
+    try account.write(files, tokenURL: "https://\(host):\(self.port)/token")
   }
 
   /// Serves until the task is cancelled, then closes every connection.

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The rules of FCM's HTTP v1 API. A device token that begins with one of the words of
 /// ``DeviceBehavior`` is treated accordingly.
-final class FakeFCM: FakeProvider {
+final class FakeFCM: FakeHTTPProvider {
   private static let tokenSeconds: Int64 = 3_599
   private static let tokenPath = "/token"
   private static let sendPath = "/v1/projects/\(FCMStandin.project)/messages:send"
@@ -20,21 +20,20 @@ final class FakeFCM: FakeProvider {
     request.payload.map { ["payload": $0] } ?? [:]
   }
 
-  func answer(_ request: PushRequest, under faults: Faults) -> FakeProviderAnswer? {
+  func token(of request: PushRequest) -> String? {
     guard request.path == Self.sendPath else { return nil }
     let message = request.payload?["message"] as? [String: Any]
-    guard let fault = faults.answer(topic: nil, token: message?["token"] as? String ?? "") else {
-      return nil
-    }
+    return message?["token"] as? String ?? ""
+  }
+
+  func answer(to fault: AnswerFault) -> FakeAnswer {
     let (word, code) = FCMRules.words[fault.status] ?? ("UNKNOWN", nil)
     // Google does not answer 410: for a dead token it answers 404.
     let status = fault.status == 410 ? 404 : fault.status
-    var answer = FakeProviderAnswer.failure(status, word, code: code)
-    if let seconds = fault.retryAfter { answer.headers["retry-after"] = "\(seconds)" }
-    return answer
+    return .failure(status, word, code: code)
   }
 
-  func answer(_ request: PushRequest, at milliseconds: Int64) throws -> FakeProviderAnswer? {
+  func answer(_ request: PushRequest, at milliseconds: Int64) -> FakeAnswer {
     let now = milliseconds / 1_000
     guard request.method == "POST" else { return .failure(404, "NOT_FOUND") }
     if request.path == Self.tokenPath { return grant(request, at: now) }
@@ -49,21 +48,19 @@ final class FakeFCM: FakeProvider {
       let token = (message["token"] ?? message["topic"]) as? String, !token.isEmpty,
       FCMRules.isGood(message)
     else { return .failure(400, "INVALID_ARGUMENT", code: "INVALID_ARGUMENT") }
-    switch DeviceBehavior(token: token) {
+    let behavior = DeviceBehavior(token: token)
+    switch behavior {
     case .dead: return .failure(403, "PERMISSION_DENIED", code: "SENDER_ID_MISMATCH")
     case .gone: return .failure(404, "NOT_FOUND", code: "UNREGISTERED")
     case .busy:
-      var answer = FakeProviderAnswer.failure(429, "RESOURCE_EXHAUSTED", code: "QUOTA_EXCEEDED")
-      answer.headers["retry-after"] = "7"
-      return answer
+      return .failure(429, "RESOURCE_EXHAUSTED", code: "QUOTA_EXCEEDED").retry(after: 7)
     case .fail: return .failure(500, "INTERNAL", code: "INTERNAL")
-    case .mute: return nil
+    case .mute: return .silence
     case .slow, .ordinary, .development, .production:
-      let isSlow = DeviceBehavior(token: token) == .slow
-      return FakeProviderAnswer(
-        status: 200, headers: ["content-type": "application/json"],
-        body: "{\"name\":\"projects/\(FCMStandin.project)/messages/\(milliseconds)\"}",
-        delaySeconds: isSlow ? StandinSettings.slowSeconds : 0)
+      let name = "projects/\(FCMStandin.project)/messages/\(milliseconds)"
+      var answer = FakeAnswer.json(200, "{\"name\":\"\(name)\"}")
+      answer.delay = behavior.delay
+      return answer
     }
   }
 
@@ -74,7 +71,7 @@ final class FakeFCM: FakeProvider {
   }
 
   /// Answers a token request of RFC 7523 by Google's rules.
-  private func grant(_ request: PushRequest, at now: Int64) -> FakeProviderAnswer {
+  private func grant(_ request: PushRequest, at now: Int64) -> FakeAnswer {
     let form = Self.form(request.body)
     guard form["grant_type"] == "urn:ietf:params:oauth:grant-type:jwt-bearer" else {
       return .denied("unsupported_grant_type")
@@ -94,9 +91,9 @@ final class FakeFCM: FakeProvider {
     }
     let access = "ya29." + UUID().uuidString.lowercased()
     tokens.withLock { $0[access] = now + Self.tokenSeconds }
-    return FakeProviderAnswer(
-      status: 200, headers: ["content-type": "application/json"],
-      body: "{\"access_token\":\"\(access)\",\"expires_in\":\(Self.tokenSeconds),"
+    return .json(
+      200,
+      "{\"access_token\":\"\(access)\",\"expires_in\":\(Self.tokenSeconds),"
         + "\"token_type\":\"Bearer\"}")
   }
 
@@ -144,21 +141,19 @@ enum FCMRules {
   }
 }
 
-extension FakeProviderAnswer {
+extension FakeAnswer {
   /// An error in Google's form.
-  static func failure(_ status: Int, _ word: String, code: String? = nil) -> FakeProviderAnswer {
+  static func failure(_ status: Int, _ word: String, code: String? = nil) -> FakeAnswer {
     let type = "type.googleapis.com/google.firebase.fcm.v1.FcmError"
     let details = code.map { ",\"details\":[{\"@type\":\"\(type)\",\"errorCode\":\"\($0)\"}]" }
-    return FakeProviderAnswer(
-      status: status, headers: ["content-type": "application/json"],
-      body: "{\"error\":{\"code\":\(status),\"message\":\"\(word)\",\"status\":\"\(word)\""
+    return .json(
+      status,
+      "{\"error\":{\"code\":\(status),\"message\":\"\(word)\",\"status\":\"\(word)\""
         + "\(details ?? "")}}", reason: code ?? word)
   }
 
   /// An error in OAuth's form.
-  static func denied(_ word: String) -> FakeProviderAnswer {
-    FakeProviderAnswer(
-      status: 400, headers: ["content-type": "application/json"],
-      body: "{\"error\":\"\(word)\"}", reason: word)
+  static func denied(_ word: String) -> FakeAnswer {
+    .json(400, "{\"error\":\"\(word)\"}", reason: word)
   }
 }

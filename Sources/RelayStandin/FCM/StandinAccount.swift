@@ -11,23 +11,17 @@ struct StandinAccount: Sendable {
   init(_ files: StandinFiles) throws(StandinError) {
     let path = files.serviceAccount
     guard StandinFiles.exists(path) else {
-      do {
-        key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
-      } catch {
-        throw StandinError(
-          code: .keys, message: "cannot make an RSA key: \(error)",
-          remedy: "report this: it depends on nothing outside the program")
+      key = try StandinError.explain(
+        .keys, "cannot make an RSA key",
+        remedy: "report this: it depends on nothing outside the program"
+      ) {
+        try _RSA.Signing.PrivateKey(keySize: .bits2048)
       }
       return
     }
-    let text = try files.read(path)
-    do {
+    key = try files.parse(path, "service account") { text in
       let file = try JSONDecoder().decode([String: String].self, from: Data(text.utf8))
-      key = try _RSA.Signing.PrivateKey(pemRepresentation: file["private_key"] ?? "")
-    } catch {
-      throw StandinError(
-        code: .keys, message: "\(path) holds no service account: \(error)",
-        remedy: "remove the file, and a new one is made")
+      return try _RSA.Signing.PrivateKey(pemRepresentation: file["private_key"] ?? "")
     }
   }
 
@@ -37,13 +31,11 @@ struct StandinAccount: Sendable {
       "private_key": key.pkcs8PEMRepresentation + "\n", "client_email": Self.email,
       "token_uri": tokenURL,
     ]
-    let text: String
-    do {
-      text = try PushLog.json(file)
-    } catch {
-      throw StandinError(
-        code: .files, message: "the service account cannot be written: \(error)",
-        remedy: "report this: it depends on nothing outside the program")
+    let text = try StandinError.explain(
+      .files, "the service account cannot be written",
+      remedy: "report this: it depends on nothing outside the program"
+    ) {
+      try PushLog.json(file)
     }
     try files.write(text + "\n", files.serviceAccount, mode: 0o600)
   }

@@ -7,7 +7,7 @@ enum Vapid {
 
   /// The refusal of an `Authorization` header at `now`, in seconds since 1970; nil if the header is
   /// valid.
-  static func refusal(_ header: String?, origin: String, at now: Int64) -> FakeProviderAnswer? {
+  static func refusal(_ header: String?, origin: String, at now: Int64) -> FakeAnswer? {
     guard let header, header.lowercased().hasPrefix("vapid ") else {
       return .refused(401, "MissingVapid")
     }
@@ -37,18 +37,16 @@ enum Vapid {
   }
 }
 
-/// The header of an `aes128gcm` message (RFC 8188, section 2.1), in RFC 8291's form.
-struct SealedHeader {
-  /// The result is nil if the bytes are not such a message, or are longer than one record.
-  init?(_ body: Data) {
+enum SealedHeader {
+  /// True if the bytes are an `aes128gcm` message (RFC 8188, section 2.1) in RFC 8291's form, no
+  /// longer than one record.
+  static func isGood(_ body: Data) -> Bool {
     let bytes = [UInt8](body)
     // A message has the header (86 bytes) and at least the delimiter and the tag (17 bytes).
-    guard bytes.count >= 86 + 17, bytes[20] == 65 else { return nil }
+    guard bytes.count >= 86 + 17, bytes[20] == 65 else { return false }
     let size = bytes[16..<20].reduce(0) { $0 << 8 | Int($1) }
-    guard size >= 18, bytes.count - 86 <= size else { return nil }
     // A key in any other form is invalid.
-    guard (try? P256.KeyAgreement.PublicKey(x963Representation: bytes[21..<86])) != nil else {
-      return nil
-    }
+    return size >= 18 && bytes.count - 86 <= size
+      && (try? P256.KeyAgreement.PublicKey(x963Representation: bytes[21..<86])) != nil
   }
 }

@@ -9,7 +9,7 @@ import Foundation
 package struct WebPushStandin: Sendable {
   /// The port that the stand-in listens on.
   package let port: Int
-  private let server: FakeHTTPServer
+  private let server: FakeServer
 
   /// Makes or reads the certificate in `directory`, and listens.
   ///
@@ -20,9 +20,8 @@ package struct WebPushStandin: Sendable {
   ) async throws(StandinError) {
     let files = StandinFiles(directory: directory)
     try files.prepareCertificate()
-    server = try await FakeHTTPServer(
-      host: host, port: port, files: files, provider: FakePushService(), control: control)
-    self.port = server.port
+    server = try FakeServer(FakePushService(), files)
+    self.port = try await server.listen(host: host, port: port, control: control, files)
   }
 
   /// Serves until the task is cancelled, then closes every connection.
@@ -33,31 +32,29 @@ package struct WebPushStandin: Sendable {
 
 /// The rules of a push service. The path of a subscription's endpoint is `/push/` and a name. A
 /// name that begins with one of the words of ``DeviceBehavior`` is treated accordingly.
-struct FakePushService: FakeProvider {
-  func answer(_ request: PushRequest, at milliseconds: Int64) throws -> FakeProviderAnswer? {
+struct FakePushService: FakeHTTPProvider {
+  func answer(_ request: PushRequest, at milliseconds: Int64) -> FakeAnswer {
     if let refusal = refusal(request, at: milliseconds / 1_000) { return refusal }
-    switch DeviceBehavior(token: String(request.path.dropFirst(Self.place.count))) {
+    switch DeviceBehavior(token: token(of: request) ?? "") {
     case .dead: return .refused(404, "NotFound")
     case .gone: return .refused(410, "Gone")
     case .busy:
-      var answer = FakeProviderAnswer.refused(429, "TooManyRequests")
-      answer.headers["retry-after"] = "7"
-      return answer
+      return .refused(429, "TooManyRequests").retry(after: 7)
     case .fail: return .refused(500, "InternalServerError")
-    case .mute: return nil
+    case .mute: return .silence
     case .slow:
-      return FakeProviderAnswer(status: 201, delaySeconds: StandinSettings.slowSeconds)
+      return FakeAnswer(status: 201, delay: DeviceBehavior.slow.delay)
     case .ordinary, .development, .production:
-      return FakeProviderAnswer(status: 201, headers: ["location": "/message/\(milliseconds)"])
+      return FakeAnswer(status: 201, headers: [("location", "/message/\(milliseconds)")])
     }
   }
 
-  func answer(_ request: PushRequest, under faults: Faults) -> FakeProviderAnswer? {
-    let name = String(request.path.dropFirst(Self.place.count))
-    guard let fault = faults.answer(topic: nil, token: name) else { return nil }
-    var answer = FakeProviderAnswer.refused(fault.status, fault.reason.rawValue)
-    if let seconds = fault.retryAfter { answer.headers["retry-after"] = "\(seconds)" }
-    return answer
+  func token(of request: PushRequest) -> String? {
+    String(request.path.dropFirst(Self.place.count))
+  }
+
+  func answer(to fault: AnswerFault) -> FakeAnswer {
+    .refused(fault.status, fault.reason.rawValue)
   }
 
   func record(of request: PushRequest) -> [String: Any] {
@@ -68,7 +65,7 @@ struct FakePushService: FakeProvider {
   private static let recordBytesMax = 4_096
   private static let urgencies: Set<String> = ["very-low", "low", "normal", "high"]
 
-  private func refusal(_ request: PushRequest, at now: Int64) -> FakeProviderAnswer? {
+  private func refusal(_ request: PushRequest, at now: Int64) -> FakeAnswer? {
     guard request.path.hasPrefix(Self.place), request.path.count > Self.place.count else {
       return .refused(404, "NotFound")
     }
@@ -79,26 +76,23 @@ struct FakePushService: FakeProvider {
     if let urgency = request.header("urgency"), !Self.urgencies.contains(urgency) {
       return .refused(400, "BadUrgency")
     }
-    if let topic = request.header("topic"), !Self.isTopic(topic) {
+    if let topic = request.header("topic"),
+      !((1...32).contains(topic.utf8.count) && topic.isPlain(and: "-_"))
+    {
       return .refused(400, "BadTopic")
     }
     guard request.header("content-encoding") == "aes128gcm" else {
       return .refused(400, "BadEncoding")
     }
     if request.bodyBytes > Self.recordBytesMax { return .refused(413, "PayloadTooLarge") }
-    guard SealedHeader(request.body) != nil else { return .refused(400, "BadRecord") }
+    guard SealedHeader.isGood(request.body) else { return .refused(400, "BadRecord") }
     return Vapid.refusal(
       request.header("authorization"), origin: "https://\(request.header("host") ?? "")", at: now)
   }
-
-  private static func isTopic(_ text: String) -> Bool {
-    (1...32).contains(text.utf8.count)
-      && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
-  }
 }
 
-extension FakeProviderAnswer {
-  static func refused(_ status: Int, _ reason: String) -> FakeProviderAnswer {
-    FakeProviderAnswer(status: status, body: "{\"reason\":\"\(reason)\"}", reason: reason)
+extension FakeAnswer {
+  static func refused(_ status: Int, _ reason: String) -> FakeAnswer {
+    FakeAnswer(status: status, body: "{\"reason\":\"\(reason)\"}", reason: reason)
   }
 }
