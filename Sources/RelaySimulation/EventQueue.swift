@@ -46,7 +46,6 @@ enum WorldEvent {
   case connect(client: Int)
   case leave(client: Int, connection: UInt64)
   case told(life: Int, client: Int, connection: UInt64, PushTaken)
-  case crash
   case recover
   case copy
   case restore

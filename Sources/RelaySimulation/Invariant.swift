@@ -26,3 +26,20 @@ struct InvariantViolation: Error {
     self.text = text
   }
 }
+
+/// The promise that breaks in a history, which throws nothing else.
+func violation(in history: () throws -> Void) -> InvariantViolation? {
+  do {
+    try history()
+    return nil
+  } catch let broken as InvariantViolation {
+    return broken
+  } catch {
+    preconditionFailure("the simulation throws nothing but broken promises: \(error)")
+  }
+}
+
+/// Throws unless the promise holds.
+func demand(_ promise: Invariant, _ holds: Bool, _ text: @autoclosure () -> String) throws {
+  if !holds { throw InvariantViolation(promise, text()) }
+}

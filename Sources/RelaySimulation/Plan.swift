@@ -21,84 +21,60 @@ struct Plan: Sendable {
   var foldTime = Span(milliseconds: 80)
   /// The most bytes that the store takes in one commit.
   var commitBytes = Int.max
-  /// The bounds on the work of one turn, commit or fold; the next three values are further limits.
-  var work = WorkBounds()
-  var journalTailMax = RelaySettings().journalTailMax
-  var entriesUncutMax = RelaySettings().entriesUncutMax
-  var answerWithin = RelaySettings().answerWithin
-  /// How many of a thousand requests have several changes, and how many further changes such a
-  /// request has at most.
-  var batches = 0
+  /// The bounds on the work of one turn, commit or fold, and on what waits. `settings` adds the
+  /// other choices.
+  var relay = RelaySettings()
+  /// How many further changes a request with several changes has at most.
   var batchMax = 1
-  var large = LargeValues()
-  /// How many users without a phone subscribe to public records.
-  var crowd = 0
-  /// How many of a thousand starts of the daemon have a wall clock that is far off.
-  var wrongClocks = 0
-
-  /// How many of a thousand commits find a full store. The rates below are of a thousand too,
-  /// except `restores` (0 or 1), `trims` (the more, the more often) and `courierVisits` (a number).
-  var commitFull = 0
-  var commitUnknown = 0
-  var foldFull = 0
-  var foldUnknown = 0
-  var crash = 0
-  var restores = 0
-  var trims = 0
-  /// How many of a thousand clean stops take place; a world has up to four of them.
-  var stops = 0
-  var answerLost = 0
-  var repeats = 0
-  var providerSlow = 0
-  var providerLater = 0
-  var providerGone = 0
-  var providerRejects = 0
-  var providerMute = 0
-  var routeRefused = 0
-  var wakeLost = 0
-  var muteDevices = 0
-  var shares = 0
-  var zoneEnds = 0
-  var publicChanges = 0
-  var defaultZone = 0
-  /// How many of a thousand changes carry a number, and how many of a thousand such changes are
-  /// lost.
-  var numbered = 0
-  var numbersLost = 0
+  /// How many bytes a large value has at most.
+  var largeBytesMax = 1
   /// How long a numbered change may be delayed.
   var disorder = Span(milliseconds: 20)
-  /// How many visits to the courier are made. The other three are of a thousand: phones that have
-  /// only the courier, connections that break during a wake, and background wakes that are lost.
-  var courierVisits = 0
-  var courierOnly = 0
-  var courierBreaks = 0
-  var courierLost = 0
-  var visible = 0
-  var unsubscribes = 0
-  var signOuts = 0
-  var tokenSwaps = 0
-  var userSwitches = 0
-  var expiries = 0
-  var attacks = 0
-  var readMarks = 0
   /// The fetches a second that producers declare.
   var fetchCapacity = 0
-  var explaining = Explaining()
+  private var rates = [Int](repeating: 0, count: Rate.allCases.count)
 
-  /// How many of a thousand records have a large value, and how many bytes such a value has at
-  /// most.
-  struct LargeValues: Sendable {
-    var records = 0
-    var bytesMax = 1
+  /// What happens now and then: of a thousand possible times, unless a case says otherwise.
+  enum Rate: Int, CaseIterable, Sendable {
+    /// Commits and folds that find a full store, and those whose outcome is unknown.
+    case commitFull, commitUnknown, foldFull, foldUnknown
+    case crash
+    /// 0 or 1.
+    case restores
+    /// The more, the more often.
+    case trims
+    /// Clean stops that take place; a world has up to four of them.
+    case stops
+    case answerLost, repeats
+    case providerSlow, providerLater, providerGone, providerRejects, providerMute, routeRefused
+    case wakeLost, muteDevices, attacks
+    /// Requests that have several changes.
+    case batches
+    /// Starts of the daemon that have a wall clock that is far off.
+    case wrongClocks
+    case shares, zoneEnds, publicChanges, defaultZone
+    /// Changes that carry a number, and those of them that are lost.
+    case numbered, numbersLost
+    /// A number: how many visits to the courier are made.
+    case courierVisits
+    /// Phones that have only the courier, connections that break during a wake, and background
+    /// wakes that are lost.
+    case courierOnly, courierBreaks, courierLost
+    case visible, unsubscribes, signOuts, tokenSwaps, userSwitches, expiries, readMarks
+    /// Records that have a large value.
+    case largeRecords
+    /// A number: how many users without a phone subscribe to public records.
+    case crowd
+    /// Steps after which a change is explained, and groups of entries that the flight recorder
+    /// loses.
+    case explained, entriesLost
+    /// A number: how many reloads take a route's provider away, or give it back.
+    case reloads
   }
 
-  /// After how many of a thousand steps a change is explained; how many of a thousand groups of
-  /// entries the flight recorder loses; and how many reloads take a route's provider away, or give
-  /// it back.
-  struct Explaining: Sendable {
-    var steps = 0
-    var lost = 0
-    var reloads = 0
+  subscript(rate: Rate) -> Int {
+    get { rates[rate.rawValue] }
+    set { rates[rate.rawValue] = newValue }
   }
 
   init(seed: UInt64) {
@@ -132,9 +108,9 @@ struct Plan: Sendable {
   private mutating func chooseExplaining(_ seed: UInt64) {
     var draw = SeededRandom(seed: seed ^ 0x7272)
     guard draw.below(4) == 0 else { return }
-    explaining.steps = draw.from(5...50)
-    explaining.lost = draw.below(4) == 0 ? draw.from(1...50) : 0
-    explaining.reloads = draw.below(2) == 0 ? draw.from(1...6) : 0
+    self[.explained] = draw.from(5...50)
+    self[.entriesLost] = draw.below(4) == 0 ? draw.from(1...50) : 0
+    self[.reloads] = draw.below(2) == 0 ? draw.from(1...6) : 0
   }
 
   /// Chooses the smearing with a random generator of its own. The threshold and the rates are low,
@@ -174,10 +150,8 @@ struct Plan: Sendable {
   private mutating func chooseCourier(_ seed: UInt64) {
     var draw = SeededRandom(seed: seed ^ 0x4343)
     guard draw.below(2) == 0 else { return }
-    courierVisits = draw.pick([4, 15, 50])
-    courierOnly = rate(&draw, 400)
-    courierBreaks = rate(&draw, 300)
-    courierLost = rate(&draw, 500)
+    self[.courierVisits] = draw.pick([4, 15, 50])
+    choose([.courierOnly: 400, .courierBreaks: 300, .courierLost: 500], &draw)
     policy.courierGrace = draw.pick([Span(milliseconds: 200), .seconds(5), .minutes(2)])
   }
 
@@ -186,8 +160,8 @@ struct Plan: Sendable {
   private mutating func chooseNumbers(_ seed: UInt64) {
     var draw = SeededRandom(seed: seed ^ 0x4e4e)
     guard draw.below(2) == 0 else { return }
-    numbered = 200 + draw.below(801)
-    numbersLost = rate(&draw, 60)
+    self[.numbered] = 200 + draw.below(801)
+    choose([.numbersLost: 60], &draw)
     disorder = draw.pick([Span(milliseconds: 20), .seconds(5), .minutes(2)])
     limits.gapAfter = .seconds(draw.pick([2, 30]))
   }
@@ -216,103 +190,84 @@ struct Plan: Sendable {
     if draw.below(2) == 0 { policy.rewake = [.seconds(5), .minutes(2), .minutes(20)] }
   }
 
-  /// A random rate: zero in half of all cases, otherwise up to `most`.
-  private func rate(_ draw: inout SeededRandom, _ most: Int) -> Int {
-    draw.below(2) == 0 ? 0 : 1 + draw.below(most)
+  /// Chooses random rates: each is zero in half of all cases, otherwise up to its number.
+  private mutating func choose(_ most: KeyValuePairs<Rate, Int>, _ draw: inout SeededRandom) {
+    for (rate, most) in most { self[rate] = draw.below(2) == 0 ? 0 : 1 + draw.below(most) }
   }
 
   private mutating func chooseFaults(_ draw: inout SeededRandom) {
-    commitFull = rate(&draw, 80)
-    commitUnknown = rate(&draw, 30)
-    foldFull = rate(&draw, 200)
-    foldUnknown = rate(&draw, 30)
-    crash = rate(&draw, 15)
-    restores = draw.below(6) == 0 ? 1 : 0
-    trims = rate(&draw, 30)
-    stops = rate(&draw, 300)
-    answerLost = rate(&draw, 150)
-    repeats = rate(&draw, 150)
-    providerSlow = rate(&draw, 300)
-    providerLater = rate(&draw, 300)
-    providerGone = rate(&draw, 100)
-    providerRejects = rate(&draw, 100)
-    providerMute = rate(&draw, 150)
-    routeRefused = rate(&draw, 80)
-    wakeLost = rate(&draw, 300)
-    muteDevices = rate(&draw, 600)
-    attacks = rate(&draw, 60)
+    choose(
+      [.commitFull: 80, .commitUnknown: 30, .foldFull: 200, .foldUnknown: 30, .crash: 15], &draw)
+    self[.restores] = draw.below(6) == 0 ? 1 : 0
+    choose(
+      [
+        .trims: 30, .stops: 300, .answerLost: 150, .repeats: 150, .providerSlow: 300,
+        .providerLater: 300, .providerGone: 100, .providerRejects: 100, .providerMute: 150,
+        .routeRefused: 80, .wakeLost: 300, .muteDevices: 600, .attacks: 60,
+      ], &draw)
   }
 
   private mutating func chooseWork(_ draw: inout SeededRandom) {
-    shares = rate(&draw, 300)
-    zoneEnds = rate(&draw, 120)
-    publicChanges = rate(&draw, 500)
-    defaultZone = rate(&draw, 150)
-    visible = rate(&draw, 600)
-    unsubscribes = rate(&draw, 200)
-    signOuts = rate(&draw, 80)
-    tokenSwaps = rate(&draw, 100)
-    userSwitches = rate(&draw, 80)
-    readMarks = rate(&draw, 200)
-    expiries = rate(&draw, 15)
+    choose(
+      [
+        .shares: 300, .zoneEnds: 120, .publicChanges: 500, .defaultZone: 150, .visible: 600,
+        .unsubscribes: 200, .signOuts: 80, .tokenSwaps: 100, .userSwitches: 80, .readMarks: 200,
+        .expiries: 15,
+      ], &draw)
   }
 
   /// The coordinator's settings.
   var settings: RelaySettings {
-    var settings = RelaySettings()
+    var settings = relay
     (settings.limits, settings.policy) = (limits, policy)
     settings.drainGrace = .seconds(12)
-    settings.work = work
-    (settings.journalTailMax, settings.entriesUncutMax) = (journalTailMax, entriesUncutMax)
-    settings.answerWithin = answerWithin
     settings.inboxMax = inboxMax
-    settings.isTraced = explaining.steps > 0
+    settings.isTraced = self[.explained] > 0
     if inboxMax == 6 { settings.inboxBytesMax = 2_000 }
     // A world without trims ends before anything is old enough to remove.
-    let kept = trims > 0 ? Span.seconds(20) : .days(3_650)
+    let kept = self[.trims] > 0 ? Span.seconds(20) : .days(3_650)
     (settings.tombstonesKept, settings.notificationsKept) = (kept, kept)
-    settings.trimEvery = trims > 0 ? .seconds(Int64(31 - trims)) : .days(3_650)
+    settings.trimEvery = self[.trims] > 0 ? .seconds(Int64(31 - self[.trims])) : .days(3_650)
     return settings
   }
 
   /// Ends all faults: from now on every call works at the first try.
   mutating func calm() {
-    for rate in Self.faults { self[keyPath: rate] = 0 }
-  }
-
-  private static var faults: [WritableKeyPath<Plan, Int>] {
-    [
-      \.commitFull, \.commitUnknown, \.foldFull, \.foldUnknown, \.crash, \.restores, \.trims,
-      \.stops,
-      \.answerLost, \.repeats, \.providerSlow, \.providerLater, \.providerGone,
-      \.providerRejects, \.providerMute, \.routeRefused, \.wakeLost, \.attacks,
-      \.courierBreaks, \.courierLost, \.batches, \.wrongClocks,
+    let faults: [Rate] = [
+      .commitFull, .commitUnknown, .foldFull, .foldUnknown, .crash, .restores, .trims, .stops,
+      .answerLost, .repeats, .providerSlow, .providerLater, .providerGone, .providerRejects,
+      .providerMute, .routeRefused, .wakeLost, .attacks, .courierBreaks, .courierLost, .batches,
+      .wrongClocks,
     ]
+    for rate in faults { self[rate] = 0 }
   }
 
   /// Sets the conditions under which the checkers can find a planted bug.
   mutating func ripen(for mutant: Mutant) {
-    (numbered, courierVisits, courierOnly, explaining) = (0, 0, 0, Explaining())
+    let left: [Rate] = [
+      .numbered, .courierVisits, .courierOnly, .explained, .entriesLost, .reloads,
+    ]
+    for rate in left { self[rate] = 0 }
     dropLoads()
     switch mutant {
-    case .answersEarly: (crash, commitUnknown) = (10, 200)
-    case .forgetsBudgets: (crash, changes, clientActs) = (15, 120, 80)
-    case .asksNoGrant: shares = 500
-    case .trustsTokens: attacks = 500
+    case .answersEarly: (self[.crash], self[.commitUnknown]) = (10, 200)
+    case .forgetsBudgets: (self[.crash], changes, clientActs) = (15, 120, 80)
+    case .asksNoGrant: self[.shares] = 500
+    case .trustsTokens: self[.attacks] = 500
     case .neverRefuses: (inboxMax, changes, unkind) = (2, 120, .seconds(10))
-    case .dropsPushes: (muteDevices, wakeLost) = (1_000, 0)
+    case .dropsPushes: (self[.muteDevices], self[.wakeLost]) = (1_000, 0)
     case .tearsRequests:
-      (batches, batchMax, commitUnknown, changes) = (1_000, 20, 30, 60)
-      work.commit.facts = 4
+      (self[.batches], batchMax, self[.commitUnknown], changes) = (1_000, 20, 30, 60)
+      relay.work.commit.facts = 4
     case .commitsEverything:
-      (batches, changes, unkind) = (500, 120, .seconds(10))
-      work.commit = WorkBounds.Commit(facts: 2, bytes: 600)
+      (self[.batches], changes, unkind) = (500, 120, .seconds(10))
+      relay.work.commit = WorkBounds.Commit(facts: 2, bytes: 600)
     case .triesForEver:
-      (large, commitBytes) = (LargeValues(records: 500, bytesMax: 40_000), 8_000)
+      (self[.largeRecords], largeBytesMax, commitBytes) = (500, 40_000, 8_000)
       (changes, clientActs, unkind) = (10, 10, .seconds(10))
       policy.background.per = .minutes(1)
-    case .believesClocks: (wrongClocks, crash, changes) = (1_000, 10, 120)
-    case .losesEntries: (explaining.steps, changes) = (200, 120)
+    case .believesClocks: (self[.wrongClocks], self[.crash], changes) = (1_000, 10, 120)
+    case .losesEntries: (self[.explained], changes) = (200, 120)
     default: break
     }
   }

@@ -14,6 +14,9 @@ struct PushText {
   var shown: ZoneRef?
   var record: String?
 
+  /// The alert that the payload shows, if it shows one.
+  var alert: String { WorldObserver.alert(subscription, shown, record) }
+
   struct ZoneRef: Hashable {
     var zone: ZoneID
     var database: Database
@@ -26,7 +29,8 @@ struct PushText {
       let aps = root["aps"], zr["w"]?.number != nil
     else { return nil }
     for item in zr["z"]?.items ?? [] {
-      guard let parts = Optional(item.items), (3...4).contains(parts.count),
+      let parts = item.items
+      guard (3...4).contains(parts.count),
         let name = parts[0].text, let owner = parts[1].text, let number = parts[2].number,
         let database = Database(rawValue: UInt8(number))
       else { return nil }
@@ -70,8 +74,6 @@ private struct PushReader {
   let bytes: [UInt8]
   var place = 0
 
-  init(bytes: [UInt8]) { self.bytes = bytes }
-
   var isAtEnd: Bool { place == bytes.count }
 
   private mutating func take(_ character: Character) -> Bool {
@@ -91,25 +93,27 @@ private struct PushReader {
   }
 
   private mutating func members() -> Value? {
-    place += 1
-    var members: [(String, Value)] = []
-    if take("}") { return .members([]) }
-    repeat {
-      guard let key = text(), take(":"), let value = value() else { return nil }
-      members.append((key, value))
-    } while take(",")
-    return take("}") ? .members(members) : nil
+    list(endedBy: "}") { reader in
+      guard let key = reader.text(), reader.take(":") else { return nil }
+      return reader.value().map { (key, $0) }
+    }.map { .members($0) }
   }
 
   private mutating func items() -> Value? {
+    list(endedBy: "]") { $0.value() }.map { .items($0) }
+  }
+
+  private mutating func list<Element>(
+    endedBy end: Character, _ element: (inout PushReader) -> Element?
+  ) -> [Element]? {
     place += 1
-    var items: [Value] = []
-    if take("]") { return .items([]) }
+    if take(end) { return [] }
+    var all: [Element] = []
     repeat {
-      guard let value = value() else { return nil }
-      items.append(value)
+      guard let next = element(&self) else { return nil }
+      all.append(next)
     } while take(",")
-    return take("]") ? .items(items) : nil
+    return take(end) ? all : nil
   }
 
   private mutating func text() -> String? {

@@ -17,7 +17,7 @@ package enum Simulation {
   }
 
   /// Whether this seed's world checks explanations. Most worlds do not, because it costs time.
-  package static func explains(seed: UInt64) -> Bool { Plan(seed: seed).explaining.steps > 0 }
+  package static func explains(seed: UInt64) -> Bool { Plan(seed: seed)[.explained] > 0 }
 
   /// Runs one seed's history, from an empty store until the relay is at rest.
   ///
@@ -28,12 +28,8 @@ package enum Simulation {
     seed: UInt64, mutant: Mutant? = nil, tell: ((String) -> Void)? = nil
   ) -> Outcome {
     let world = World(seed: seed, mutant: mutant, tell: tell)
-    do {
-      try world.run()
-    } catch let broken as InvariantViolation {
+    if let broken = violation(in: world.run) {
       world.outcome.broken = (broken.promise, world.outcome.steps, broken.text)
-    } catch {
-      preconditionFailure("the simulation throws nothing but broken promises: \(error)")
     }
     return world.outcome
   }

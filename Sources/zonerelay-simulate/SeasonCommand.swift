@@ -10,7 +10,11 @@ enum SeasonCommand {
       print(options.isJSON ? report.json : report.table)
       return true
     }
-    if let mutant = options.mutant { return hunt(mutant, options) }
+    if let mutant = options.mutant {
+      return hunt(mutant, options, "season") { seed in
+        Season.run(seed: seed, mutant: mutant).broken.map { ($0.promise, ": \($0.text)") }
+      }
+    }
     return await check(options)
   }
 
@@ -34,19 +38,6 @@ enum SeasonCommand {
     print(sum.line)
     print("\(options.count) seasons of 30 days, \(steps) steps, \(broken) broken")
     return broken == 0
-  }
-
-  /// Runs seeds until the planted bug is found.
-  private static func hunt(_ mutant: Mutant, _ options: SimulateOptions) -> Bool {
-    for seed in options.range {
-      guard let found = Season.run(seed: seed, mutant: mutant).broken else { continue }
-      print(
-        "mutant \(mutant): caught by \(found.promise.rawValue)"
-          + " (\(found.promise)), season \(seed): \(found.text)")
-      return found.promise == mutant.promise
-    }
-    print("mutant \(mutant): not caught in \(options.count) seasons")
-    return false
   }
 }
 

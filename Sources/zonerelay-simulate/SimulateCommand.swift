@@ -47,7 +47,13 @@ struct SimulateCommand {
     } else if options.isSeason {
       exit(await SeasonCommand.run(options) ? 0 : 1)
     } else if let mutant = options.mutant {
-      exit(hunt(mutant, options) ? 0 : 1)
+      let isCaught = hunt(mutant, options, "seed") { seed in
+        let tell: ((String) -> Void)? = options.isVerbose ? { print($0) } : nil
+        return Simulation.run(seed: seed, mutant: mutant, tell: tell).broken.map {
+          ($0.promise, ", step \($0.step): \($0.text)")
+        }
+      }
+      exit(isCaught ? 0 : 1)
     } else {
       exit(check(options) ? 0 : 1)
     }
@@ -79,21 +85,26 @@ struct SimulateCommand {
     print("\(options.count) seeds, \(steps) steps, \(broken) broken")
     return broken == 0
   }
+}
 
-  /// Runs seeds until the planted bug is found.
-  private static func hunt(_ mutant: Mutant, _ options: SimulateOptions) -> Bool {
-    for seed in options.range {
-      let outcome = Simulation.run(
-        seed: seed, mutant: mutant, tell: options.isVerbose ? { print($0) } : nil)
-      guard let found = outcome.broken else { continue }
-      print(
-        "mutant \(mutant): caught by \(found.promise.rawValue)"
-          + " (\(found.promise)), seed \(seed), step \(found.step): \(found.text)")
-      return found.promise == mutant.promise
-    }
-    print("mutant \(mutant): not caught in \(options.count) seeds")
-    return false
+/// Runs seeds until the planted bug is found.
+///
+/// - Parameters:
+///   - kind: what one seed runs.
+///   - run: returns the promise that a seed broke, and where and how.
+func hunt(
+  _ mutant: Mutant, _ options: SimulateOptions, _ kind: String,
+  _ run: (UInt64) -> (promise: Invariant, text: String)?
+) -> Bool {
+  for seed in options.range {
+    guard let found = run(seed) else { continue }
+    print(
+      "mutant \(mutant): caught by \(found.promise.rawValue)"
+        + " (\(found.promise)), \(kind) \(seed)\(found.text)")
+    return found.promise == mutant.promise
   }
+  print("mutant \(mutant): not caught in \(options.count) \(kind)s")
+  return false
 }
 
 /// Prints a message to standard error.

@@ -26,14 +26,6 @@ struct Model {
     var isRead = false
   }
 
-  /// The user and the subject of pending wakes that were withdrawn.
-  struct Withdrawn: Hashable {
-    var user: UserID
-    var subscription: SubscriptionID?
-    var zone: ZoneID?
-    var database: Database
-  }
-
   let scope: Scope
   let limits: Limits
   private(set) var fingerprints: Set<UInt64> = []
@@ -46,7 +38,8 @@ struct Model {
   private(set) var authors: [Identifier: Change.Author] = [:]
   /// For each share, the fingerprint of the change that last granted or ended the share.
   private(set) var lastWord: [WorldObserver.Share: UInt64] = [:]
-  private(set) var withdrawn: [Withdrawn: Ordinal] = [:]
+  /// For each user, which pending wakes were withdrawn, and by which fact.
+  private(set) var withdrawn: [UserID: [Withdrawal: Ordinal]] = [:]
   /// Users whose notifications depend on the order of slices; the checkers do not compare these
   /// notifications.
   private(set) var fuzzy: Set<UserID> = []
@@ -55,12 +48,7 @@ struct Model {
   private(set) var settled = 0
   /// The change that the last fact brought to its partition; `nil` if it brought none.
   private(set) var arrival: SeenChange?
-  private var heard: [PartitionID: [Hearing: Position]] = [:]
-
-  init(scope: Scope, limits: Limits) {
-    self.scope = scope
-    self.limits = limits
-  }
+  private(set) var heard: [PartitionID: [Hearing: Position]] = [:]
 
   /// - Parameter isFanningOut: true if slices of an earlier change are still to come in this
   ///   partition.
@@ -127,16 +115,14 @@ struct Model {
     case .zone:
       guard !change.zone.isDefault else { return }
       end(change, &zone, row)
-    case .granted(let user):
+    case .granted(let user), .revoked(let user):
       guard user != change.zone.owner else { return }
-      zone.grants.insert(user)
-      lastWord[WorldObserver.Share(zone: change.zone, user: user)] = change.fingerprint
-      zone.turns += 1
-      if !change.zone.isDefault { zone.isAlive = true }
-      zones[change.zone] = zone
-    case .revoked(let user):
-      guard user != change.zone.owner else { return }
-      zone.grants.remove(user)
+      if case .granted = change.event {
+        zone.grants.insert(user)
+        if !change.zone.isDefault { zone.isAlive = true }
+      } else {
+        zone.grants.remove(user)
+      }
       lastWord[WorldObserver.Share(zone: change.zone, user: user)] = change.fingerprint
       zone.turns += 1
       zones[change.zone] = zone
@@ -147,13 +133,11 @@ struct Model {
   private mutating func end(_ change: Change, _ zone: inout Zone, _ row: JournalEntry) {
     let owner = change.zone.owner
     numbers[change.zone]?.end(by: change)
-    mark(Withdrawn(user: owner, subscription: nil, zone: change.zone, database: .private), row)
+    withdrawn[owner, default: [:]][.zone(change.zone, .private)] = row.ordinal
     notify(owner, change, .private, row)
     for held in subscriptions[owner] ?? [] {
       guard case .zone(change.zone, _) = held.subscription.rule else { continue }
-      mark(
-        Withdrawn(
-          user: owner, subscription: held.subscription.id, zone: nil, database: .private), row)
+      withdrawn[owner, default: [:]][.subscription(held.subscription.id, .private)] = row.ordinal
     }
     subscriptions[owner]?.removeAll {
       if case .zone(change.zone, _) = $0.subscription.rule { true } else { false }
@@ -197,12 +181,8 @@ struct Model {
   ) {
     shared[user]?.remove(change.zone)
     if isFanningOut { fuzzy.insert(user) }
-    mark(Withdrawn(user: user, subscription: nil, zone: change.zone, database: .shared), row)
+    withdrawn[user, default: [:]][.zone(change.zone, .shared)] = row.ordinal
     notify(user, change, .shared, row)
-  }
-
-  private mutating func mark(_ withdrawn: Withdrawn, _ row: JournalEntry) {
-    self.withdrawn[withdrawn] = row.ordinal
   }
 
   private mutating func notify(
@@ -221,7 +201,7 @@ struct Model {
         held.subscription.id, zone: change.zone, record: record)
       let known = notifications[user]?[subject]
       if held.subscription.firesOnce { spend(held, of: user) }
-      if !isPresent, let known, !known.isPresent { continue }
+      if !isPresent, known?.isPresent == false { continue }
       notifications[user, default: [:]][subject] = Logged(
         notification: change.notification, isPresent: isPresent)
     }
@@ -269,9 +249,7 @@ struct Model {
         held.removeAll {
           $0.subscription.id == id && $0.subscription.database == request.database
         }
-        mark(
-          Withdrawn(
-            user: request.user, subscription: id, zone: nil, database: request.database), row)
+        withdrawn[request.user, default: [:]][.subscription(id, request.database)] = row.ordinal
       }
       subscriptions[request.user] = held
     }

@@ -5,42 +5,41 @@ import RelayMemory
 extension World {
   func check(_ attempt: PushAttempt, _ text: PushText) throws {
     let key = attempt.device
-    if attempt.payload.count > plan.limits.payloadBytes {
-      throw InvariantViolation(.everythingIsBounded, "a payload of \(attempt.payload.count) bytes")
-    }
-    if observer.inFlight[key] != nil {
-      throw InvariantViolation(.oneAttemptAtATime, "two attempts in flight for \(key.line)")
-    }
+    try demand(
+      .everythingIsBounded, attempt.payload.count <= plan.limits.payloadBytes,
+      "a payload of \(attempt.payload.count) bytes")
+    try demand(
+      .oneAttemptAtATime, observer.inFlight[key] == nil, "two attempts in flight for \(key.line)")
     let isOverCourier = attempt.route.transport == .courier
-    if !isOverCourier, attempt.address.transport == .courier {
-      throw InvariantViolation(
-        .everyDeviceIsWoken, "\(key.line) has only the courier, and is pushed to")
-    }
-    if !isOverCourier, let owner = observer.owners[attempt.address.place], owner != key {
-      throw InvariantViolation(
-        .onlyTheEntitledSee, "\(key.line) is pushed to \(owner.line)'s address")
-    }
-    if !isOverCourier, observer.found.contains(key), let token = attempt.address.token.first,
-      attempt.address.environment != World.home(of: token)
-    {
-      throw InvariantViolation(
-        .everyDeviceIsWoken, "\(key.line) was found, and is looked for elsewhere")
-    }
-    if observer.hasShown(attempt, text) {
-      throw InvariantViolation(.oneAttemptAtATime, "\(key.line) is shown an alert again")
-    }
-    observer.began(attempt, at: now)
+    if !isOverCourier { try checkAddress(attempt.address, key) }
+    try demand(
+      .oneAttemptAtATime, !observer.hasShown(attempt, text), "\(key.line) is shown an alert again")
+    observer.began(attempt, text, at: now)
     if !isOverCourier { try checkBudget(key, attempt.intent) }
-    if let nid = text.notification, let identifier = Identifier(text: nid),
-      model.authors[identifier] == Change.Author(user: key.user, client: key.client)
-    {
-      throw InvariantViolation(
-        .noDeviceIsWokenByItself, "\(key.line) is woken by its own change \(nid)")
+    if let nid = text.notification, let identifier = Identifier(text: nid) {
+      try demand(
+        .noDeviceIsWokenByItself,
+        model.authors[identifier] != Change.Author(user: key.user, client: key.client),
+        "\(key.line) is woken by its own change \(nid)")
     }
     try checkEnds(text, key)
     try checkNamed(attempt, text)
     try checkDurable(text, key)
     try checkSlot(text, key)
+  }
+
+  /// A push goes to an address that is the device's own, where the device was found.
+  private func checkAddress(_ address: Address, _ key: DeviceKey) throws {
+    try demand(
+      .everyDeviceIsWoken, address.transport != .courier,
+      "\(key.line) has only the courier, and is pushed to")
+    let owner = observer.owners[address.place] ?? key
+    try demand(
+      .onlyTheEntitledSee, owner == key, "\(key.line) is pushed to \(owner.line)'s address")
+    guard observer.found.contains(key), let token = address.token.first else { return }
+    try demand(
+      .everyDeviceIsWoken, address.environment == World.home(of: token),
+      "\(key.line) was found, and is looked for elsewhere")
   }
 
   /// P9: no push names a zone to a user whose entitlement has ended.
@@ -53,10 +52,9 @@ extension World {
       let isRevoked = observer.answered.ended.contains(
         WorldObserver.Share(zone: ref.zone, user: key.user))
       let isOfTheEnd = hearsOfEnds && (ref != text.shown || text.record == nil)
-      if ref.database == .shared, isRevoked, !isOfTheEnd {
-        throw InvariantViolation(
-          .onlyTheEntitledSee, "\(key.line) is told of \(ref.zone) after its end")
-      }
+      try demand(
+        .onlyTheEntitledSee, ref.database != .shared || !isRevoked || isOfTheEnd,
+        "\(key.line) is told of \(ref.zone) after its end")
     }
   }
 
@@ -70,26 +68,25 @@ extension World {
       text.record == nil
       ? text.zones.contains(shown) || told?.zones[shown] != nil
       : text.hasQuery || told?.query ?? .zero > .zero
-    if !isNamed {
-      throw InvariantViolation(
-        .everyDeviceIsWoken, "\(attempt.device.line) is shown an alert of \(shown), not named")
-    }
+    try demand(
+      .everyDeviceIsWoken, isNamed,
+      "\(attempt.device.line) is shown an alert of \(shown), not named")
   }
 
   /// P5: no device is told to wait longer than the longest smear or until a time that has passed,
   /// and a device that must wait is told until when.
   private func checkSlot(_ text: PushText, _ key: DeviceKey) throws {
     guard let seconds = text.notBefore else {
-      if text.waiting.isEmpty { return }
-      throw InvariantViolation(
-        .everyDeviceIsWoken, "\(key.line) is to wait and not told until when")
+      return try demand(
+        .everyDeviceIsWoken, text.waiting.isEmpty, "\(key.line) is to wait and not told until when")
     }
     outcome.counts[.waits] += 1
     let notBefore = Instant(milliseconds: seconds * 1_000)
     let now = moment.wall
-    if notBefore < now || notBefore > now + plan.policy.smearing.longest + .seconds(1) {
-      throw InvariantViolation(.everyDeviceIsWoken, "\(key.line) is told to wait until \(seconds)")
-    }
+    let longest = plan.policy.smearing.longest + .seconds(1)
+    try demand(
+      .everyDeviceIsWoken, (now...now + longest).contains(notBefore),
+      "\(key.line) is told to wait until \(seconds)")
   }
 
   private func checkBudget(_ key: DeviceKey, _ intent: Push.Intent) throws {
@@ -102,58 +99,52 @@ extension World {
     // A start with a wrong clock omits the time since the last fold. Once the clock is right, the
     // relay's time catches up, and attempts made meanwhile look older than they are.
     let hasCaughtUp = faults.corrections.contains { $0 > from }
-    if times.count > rule.max + crashes + (hasCaughtUp ? rule.max : 0) {
-      throw InvariantViolation(
-        .theBudgetHolds,
-        "\(times.count) \(intent) attempts for \(key.line) in \(rule.per.milliseconds) ms")
-    }
+    try demand(
+      .theBudgetHolds, times.count <= rule.max + crashes + (hasCaughtUp ? rule.max : 0),
+      "\(times.count) \(intent) attempts for \(key.line) in \(rule.per.milliseconds) ms")
   }
 
   /// P4: a push names a zone only when a notification of that zone is in the store.
   private func checkDurable(_ text: PushText, _ key: DeviceKey) throws {
     if plan.limits.notificationsPerUser < 100 || observer.hasTrimmed { return }
     let feed = FeedKey(scope: World.scope, kind: .notifications(key.user))
-    let subjects = store.feeds[feed]?.rows ?? [:]
+    let subjects = store.world.feeds[feed]?.rows ?? [:]
     for ref in text.zones {
       let isLogged = subjects.keys.contains {
         if case .notification(_, let zone, _) = $0 { zone == ref.zone } else { false }
       }
-      if !isLogged {
-        throw InvariantViolation(
-          .nothingIsVisibleBeforeItIsDurable, "\(key.line) is told of \(ref.zone) before the fold")
-      }
+      try demand(
+        .nothingIsVisibleBeforeItIsDurable, isLogged,
+        "\(key.line) is told of \(ref.zone) before the fold")
     }
   }
 
   func check(_ answer: PageAnswer, for reader: SimulatedDaemon.Reader) throws {
-    let feed = reader.query.feed
-    let follow = clients[reader.client].follows[feed]
+    let (query, feed) = (reader.query, reader.query.feed)
+    let isSame = reader.turns == turns(of: feed)
     switch answer {
     case .page(let page):
-      if reader.wasRevoked, reader.turns == turns(of: feed) {
-        throw InvariantViolation(
-          .onlyTheEntitledSee, "\(reader.query.reader) reads \(feed.text) after its end")
+      try demand(
+        .onlyTheEntitledSee, !(reader.wasRevoked && isSame),
+        "\(query.reader) reads \(feed.text) after its end")
+      if let promise = clients[reader.client].follows[feed]?.tokenIsVoid {
+        try demand(
+          promise, query.after == nil, "a token that must read nothing reads \(feed.text)")
       }
-      if let promise = follow?.tokenIsVoid, reader.query.after != nil {
-        throw InvariantViolation(promise, "a token that must read nothing reads \(feed.text)")
-      }
-      if !page.hasMore, page.next.position < reader.atLeast {
-        throw InvariantViolation(
-          .nothingIsVisibleBeforeItIsDurable,
-          "\(feed.text) ends at \(page.next.position.ordinal)"
-            + " and \(reader.atLeast.ordinal) was accepted before the read")
-      }
-      if page.hasMore, page.next.position <= (reader.query.after?.position ?? .zero) {
-        throw InvariantViolation(.catchUpIsWhole, "a page with more did not advance")
-      }
-      if page.entries.count > reader.query.limit {
-        throw InvariantViolation(.everythingIsBounded, "a page of \(page.entries.count)")
-      }
+      let end = page.next.position
+      try demand(
+        .nothingIsVisibleBeforeItIsDurable, page.hasMore || end >= reader.atLeast,
+        "\(feed.text) ends at \(end.ordinal)"
+          + " and \(reader.atLeast.ordinal) was accepted before the read")
+      try demand(
+        .catchUpIsWhole, !page.hasMore || end > query.after?.position ?? .zero,
+        "a page with more did not advance")
+      try demand(
+        .everythingIsBounded, page.entries.count <= query.limit, "a page of \(page.entries.count)")
     case .absent:
-      if reader.wasGranted, reader.turns == turns(of: feed) {
-        throw InvariantViolation(
-          .onlyTheEntitledSee, "\(reader.query.reader) may read \(feed.text), and cannot")
-      }
+      try demand(
+        .onlyTheEntitledSee, !(reader.wasGranted && isSame),
+        "\(query.reader) may read \(feed.text), and cannot")
     case .expired: break
     }
   }
@@ -162,20 +153,17 @@ extension World {
   func checkMinimal(_ page: Page, _ reader: SimulatedDaemon.Reader) throws {
     var seen: Set<Subject> = []
     for entry in page.entries {
-      if !seen.insert(entry.subject).inserted {
-        throw InvariantViolation(.catchUpIsMinimal, "one subject twice in a page")
-      }
+      try demand(
+        .catchUpIsMinimal, seen.insert(entry.subject).inserted, "one subject twice in a page")
       if entry.life.isPresent || entry.isReadMark(since: page.since) { continue }
       let held = clients[reader.client].follows[reader.query.feed]?.held[entry.subject]
       let isCaughtUp = reader.query.after.map { $0.scanHead == nil } ?? true
       let isSimple = entry.life.born != .zero && entry.life.died == .zero
-      if held == nil, isCaughtUp, isSimple {
-        throw InvariantViolation(
-          .catchUpIsMinimal, "the end of what the reader never held: \(entry.subject)")
-      }
-      if reader.query.after == nil {
-        throw InvariantViolation(.catchUpIsMinimal, "a deletion in a scan: \(entry.subject)")
-      }
+      try demand(
+        .catchUpIsMinimal, held != nil || !isCaughtUp || !isSimple,
+        "the end of what the reader never held: \(entry.subject)")
+      try demand(
+        .catchUpIsMinimal, reader.query.after != nil, "a deletion in a scan: \(entry.subject)")
     }
   }
 
@@ -183,33 +171,32 @@ extension World {
   func checkBounds(_ cut: Cut) throws {
     for row in cut.partitions.lazy.flatMap(\.devices) {
       let pending = row.lane.pending
-      guard pending.zones.count <= plan.limits.zonesPending, pending.query.count <= 1,
-        pending.overflow.count <= 1, pending.alerts.count <= plan.limits.alertsPending + 1,
-        row.lane.background.times.count <= plan.policy.backgroundMost,
-        row.lane.alert.times.count <= plan.policy.alert.max
-      else {
-        throw InvariantViolation(
-          .everythingIsBounded, "the lane of \(row.key.line) grew: \(pending)")
-      }
+      let isBounded =
+        pending.zones.count <= plan.limits.zonesPending && pending.query.count <= 1
+        && pending.overflow.count <= 1 && pending.alerts.count <= plan.limits.alertsPending + 1
+        && row.lane.background.times.count <= plan.policy.backgroundMost
+        && row.lane.alert.times.count <= plan.policy.alert.max
+      try demand(
+        .everythingIsBounded, isBounded, "the lane of \(row.key.line) grew: \(pending)")
     }
   }
 
   /// Checks P12 and the bound of the inbox, after every input.
   func checkLedger() throws {
     guard let daemon else { return }
-    if daemon.isOverBounds(plan.settings) {
-      throw InvariantViolation(.everythingIsBounded, "the inbox holds more than its bounds")
-    }
+    try demand(
+      .everythingIsBounded, !daemon.isOverBounds(plan.settings),
+      "the inbox holds more than its bounds")
     for id in people.homes {
-      var ledger = daemon.ledger(of: id)
+      var ledger = daemon.coordinator.ledger(of: id)
       if tell != nil, observer.ledgers[id] != ledger {
         observer.ledgers[id] = ledger
         tell?("  ledger \(id.number): \(ledger.line)")
       }
       if mutant == .countsTwice, ledger.woken > 1 { ledger.woken += 1 }
-      guard ledger.isBalanced, ledger.pending >= 0 else {
-        throw InvariantViolation(.theLedgerBalances, "partition \(id.number): \(ledger)")
-      }
+      try demand(
+        .theLedgerBalances, ledger.isBalanced && ledger.pending >= 0,
+        "partition \(id.number): \(ledger)")
     }
   }
 

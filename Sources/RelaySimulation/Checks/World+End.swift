@@ -7,18 +7,17 @@ extension World {
     guard let daemon else {
       throw InvariantViolation(.catchUpIsWhole, "the daemon did not come back")
     }
-    for fingerprint in observer.accepted where !model.fingerprints.contains(fingerprint) {
-      throw InvariantViolation(
-        .nothingAcknowledgedIsLost, "change \(fingerprint) was accepted, and is lost")
+    for fingerprint in observer.accepted {
+      try demand(
+        .nothingAcknowledgedIsLost, model.fingerprints.contains(fingerprint),
+        "change \(fingerprint) was accepted, and is lost")
     }
     if let open = operations.firstIndex(where: { !$0.isAnswered }) {
       throw InvariantViolation(
         .everyDeviceIsWoken,
         "operation \(open) was never answered: \(operations[open].facts[0].line)")
     }
-    if !daemon.isAtRest {
-      throw InvariantViolation(.catchUpIsWhole, "the daemon does not come to rest")
-    }
+    try demand(.catchUpIsWhole, daemon.isAtRest, "the daemon does not come to rest")
     for index in clients.indices { try follow(index) }
     outcome.counts[.settled] += model.settled
     outcome.counts[.feedback] += store.feedback.count
@@ -27,7 +26,7 @@ extension World {
       let tables = store.tables(of: id)
       try checkWoken(tables)
       try checkFeedback(tables)
-      try checkPending(tables, daemon.ledger(of: id))
+      try checkPending(tables, daemon.coordinator.ledger(of: id))
     }
   }
 
@@ -35,19 +34,15 @@ extension World {
   private func checkPending(_ tables: PartitionTables, _ ledger: Ledger) throws {
     let isFlying = tables.devices.contains { observer.inFlight[$0.key] != nil }
     let held = tables.devices.reduce(0) { $0 + $1.lane.pending.deliveries }
-    if !isFlying, Int64(held) != ledger.pending {
-      throw InvariantViolation(
-        .theLedgerBalances, "partition \(tables.id.number) holds \(held): \(ledger.line)")
-    }
+    try demand(
+      .theLedgerBalances, isFlying || Int64(held) == ledger.pending,
+      "partition \(tables.id.number) holds \(held): \(ledger.line)")
   }
 
   /// P2: every client reaches exactly the net state, from any position.
   private func follow(_ index: Int) throws {
     let user = clients[index].user
-    let kinds: [FeedKey.Kind] = [
-      .notifications(user), .database(user, .private), .database(user, .shared),
-    ]
-    for kind in kinds { try follow(index, FeedKey(scope: World.scope, kind: kind)) }
+    for feed in World.feeds(of: user) { try follow(index, feed) }
     let own = (model.zones.filter { $0.value.isAlive }.keys).filter { $0.owner == user }
     try compare(index, .database(user, .private), Set(own))
     try compare(index, .database(user, .shared), model.shared[user] ?? [])
@@ -88,38 +83,31 @@ extension World {
   private func compare(_ index: Int, _ kind: FeedKey.Kind, _ zones: Set<ZoneID>) throws {
     let held = clients[index].follows[FeedKey(scope: World.scope, kind: kind)]?.held ?? [:]
     let expected = Set(zones.map { Subject.zone($0) })
-    if Set(held.keys) != expected {
-      throw InvariantViolation(
-        .catchUpIsWhole,
-        "\(kind) of client \(index): \(held.keys.map(\.text).sorted())"
-          + " is not \(expected.map(\.text).sorted())")
-    }
+    try demand(
+      .catchUpIsWhole, Set(held.keys) == expected,
+      "\(kind) of client \(index): \(held.keys.map(\.text).sorted())"
+        + " is not \(expected.map(\.text).sorted())")
   }
 
   private func compareRecords(_ index: Int, _ zone: ZoneID) throws {
     let feed = FeedKey(scope: World.scope, kind: .zone(zone))
     let held = clients[index].follows[feed]?.held ?? [:]
-    var expected: [Subject: String] = [:]
-    for (name, tag) in model.zones[zone]?.records ?? [:] {
-      expected[.record(name)] = tag ?? "-"
-    }
-    if held != expected {
-      throw InvariantViolation(
-        .catchUpIsWhole, "\(feed.text) of client \(index): \(held.line) is not \(expected.line)")
-    }
+    let records = model.zones[zone]?.records ?? [:]
+    let expected = Dictionary(
+      uniqueKeysWithValues: records.map { (Subject.record($0.key), $0.value ?? "-") })
+    try demand(
+      .catchUpIsWhole, held == expected,
+      "\(feed.text) of client \(index): \(held.line) is not \(expected.line)")
   }
 
   /// P2: a zone with numbered changes that never came reports a gap; no other zone does.
   private func compareGap(_ zone: ZoneID) throws {
     let feed = FeedKey(scope: World.scope, kind: .zone(zone))
-    let (shown, expected) = (
-      store.feeds[feed]?.state.hasGap ?? false, model.numbers[zone]?.hasGap ?? false
-    )
+    let shown = store.world.feeds[feed]?.state.hasGap ?? false
+    let expected = model.numbers[zone]?.hasGap ?? false
     if shown { outcome.counts[.gaps] += 1 }
-    if shown != expected {
-      throw InvariantViolation(
-        .catchUpIsWhole, "\(feed.text) shows gap \(shown), it is \(expected)")
-    }
+    try demand(
+      .catchUpIsWhole, shown == expected, "\(feed.text) shows gap \(shown), it is \(expected)")
   }
 
   private func compareNotifications(_ index: Int, _ user: UserID) throws {
@@ -130,13 +118,12 @@ extension World {
       .mapValues { $0.notification.text + ($0.isRead ? " read" : "") }
     let isTrimmed = observer.hasTrimmed || plan.limits.notificationsPerUser < 100
     // A read mark of a notification that was trimmed changes nothing.
-    let isWrong =
+    let isRight =
       isTrimmed
-      ? held.contains { expected[$0.key]?.prefix(36) != $0.value.prefix(36) } : held != expected
-    if isWrong {
-      throw InvariantViolation(
-        .catchUpIsWhole, "notifications of client \(index): \(held.line) is not \(expected.line)")
-    }
+      ? held.allSatisfy { expected[$0.key]?.prefix(36) == $0.value.prefix(36) } : held == expected
+    try demand(
+      .catchUpIsWhole, isRight,
+      "notifications of client \(index): \(held.line) is not \(expected.line)")
   }
 
   /// P5: a wake or a page has told the device of everything that pends.
@@ -151,7 +138,7 @@ extension World {
       // so the check counts the lost alerts as told.
       if device.lane.pending.lostAlerts { told.lostAlerts = Ordinal(.max) }
       let feed = FeedKey(scope: World.scope, kind: .notifications(key.user))
-      let entries = (store.feeds[feed]?.rows ?? [:]).values.map(\.entry)
+      let entries = (store.world.feeds[feed]?.rows ?? [:]).values.map(\.entry)
       for entry in entries.sorted(by: { $0.life.position < $1.life.position }) {
         let position =
           entry.life.device == key.client ? entry.life.foreign : entry.life.position
@@ -178,11 +165,10 @@ extension World {
     _ entry: Entry, _ detail: NotificationDetail, _ user: UserID, _ position: Position
   ) -> Bool {
     guard case .notification(let subscription, let zone, _) = entry.subject else { return true }
-    let marks = [
-      Model.Withdrawn(user: user, subscription: subscription, zone: nil, database: detail.database),
-      Model.Withdrawn(user: user, subscription: nil, zone: zone, database: detail.database),
+    let all: [Withdrawal] = [
+      .subscription(subscription, detail.database), .zone(zone, detail.database),
     ]
-    return marks.contains { (model.withdrawn[$0] ?? .zero) >= position.ordinal }
+    return all.contains { model.withdrawn[user]?[$0] ?? .zero >= position.ordinal }
   }
 
   /// Whether the device was told of the entry. A background wake names the zone or carries `q` or

@@ -8,20 +8,20 @@ extension World {
       let own = store.feedback.filter {
         $0.device == row.key && $0.registration == row.registration
       }
-      let last = own.last?.news
       if let retirement = row.lane.retirement {
-        guard case .retired(retirement.reason, _) = last else {
-          throw InvariantViolation(
-            .everyDeviceIsWoken, "\(row.key.line) is retired, and the app server was not told")
-        }
+        var isTold = false
+        if case .retired(retirement.reason, _) = own.last?.news { isTold = true }
+        try demand(
+          .everyDeviceIsWoken, isTold,
+          "\(row.key.line) is retired, and the app server was not told")
       } else if row.lane.silence?.isTold == true {
-        guard case .silent = last else {
-          throw InvariantViolation(
-            .everyDeviceIsWoken, "\(row.key.line) is silent, and the app server was not told")
-        }
-      } else if let last, last != .returned {
-        throw InvariantViolation(
-          .everyDeviceIsWoken, "\(row.key.line) is well, and was last told \(last)")
+        try demand(
+          .everyDeviceIsWoken, own.last?.isSilence == true,
+          "\(row.key.line) is silent, and the app server was not told")
+      } else if let last = own.last?.news {
+        try demand(
+          .everyDeviceIsWoken, last == .returned,
+          "\(row.key.line) is well, and was last told \(last)")
       }
       try checkOrder(own.map(\.news), row)
     }
@@ -36,10 +36,9 @@ extension World {
         case (.retired, _), (.silent, .silent), (.returned, .returned): true
         default: false
         }
-      if isWrong {
-        throw InvariantViolation(
-          .everyDeviceIsWoken, "\(row.key.line) was told \(before) and then \(after)")
-      }
+      try demand(
+        .everyDeviceIsWoken, !isWrong,
+        "\(row.key.line) was told \(before) and then \(after)")
     }
   }
 }

@@ -74,7 +74,12 @@ struct WorldObserver {
     return answered.ended.contains(Share(zone: zone, user: user))
   }
 
-  mutating func lifeBegan() { (inFlight, shownAlerts, found) = ([:], [], []) }
+  /// It is unknown which facts became durable without being stepped, so the checks assume no holder
+  /// of any address.
+  mutating func lifeBegan() {
+    (inFlight, shownAlerts, found) = ([:], [], [])
+    (claims, owners, unanswered) = ([:], [:], [:])
+  }
 
   /// A restore undoes answered facts, and no client is notified. The checks of devices begin anew.
   mutating func restored() {
@@ -88,28 +93,21 @@ struct WorldObserver {
   /// Records that a change was answered. From now on the checkers expect P1 for the change, and P4
   /// for each read that begins.
   mutating func accepted(_ change: Change, _ model: Model) throws {
-    guard model.fingerprints.contains(change.fingerprint) else {
-      throw InvariantViolation(
-        .nothingAcknowledgedIsLost, "accepted and not durable: \(change.fingerprint)")
-    }
+    try demand(
+      .nothingAcknowledgedIsLost, model.fingerprints.contains(change.fingerprint),
+      "accepted and not durable: \(change.fingerprint)")
     accepted.append(change.fingerprint)
     for (feed, position) in model.shownAt[change.fingerprint] ?? [] {
       shown[feed] = max(shown[feed] ?? .zero, position)
     }
     // Later facts about a share may be durable and not answered yet. Until they are answered, the
     // relay promises nothing about the share.
-    switch change.event {
-    case .granted(let user):
-      let share = Share(zone: change.zone, user: user)
-      if model.lastWord[share] == change.fingerprint { answered.begun.insert(share) }
-    case .revoked(let user):
-      let share = Share(zone: change.zone, user: user)
-      if model.lastWord[share] == change.fingerprint { answered.ended.insert(share) }
-    case .zone:
-      for (share, word) in model.lastWord where word == change.fingerprint {
+    for (share, word) in model.lastWord where word == change.fingerprint {
+      if case .granted = change.event {
+        answered.begun.insert(share)
+      } else {
         answered.ended.insert(share)
       }
-    case .record: break
     }
   }
 
@@ -167,10 +165,6 @@ struct WorldObserver {
     }
   }
 
-  /// It is unknown which facts became durable without being stepped, so the checks assume no holder
-  /// of any address.
-  mutating func recovered() { (claims, owners, unanswered) = ([:], [:], [:]) }
-
   /// Records that the registration was answered: from now on only this device holds the address
   /// (P9).
   mutating func registered(_ key: DeviceKey, at address: Address) {
@@ -179,9 +173,9 @@ struct WorldObserver {
     if claims[place]?.key == key, unanswered[key] == 0 { owners[place] = key }
   }
 
-  mutating func began(_ attempt: PushAttempt, at now: Instant) {
+  mutating func began(_ attempt: PushAttempt, _ text: PushText, at now: Instant) {
     inFlight[attempt.device] = attempt.id
-    witness.pushed(attempt, at: now)
+    witness.pushed(attempt, text)
     renewed.remove(attempt.device)
     guard attempt.route.transport != .courier else { return }
     attempts[attempt.device, default: []].append((now, attempt.intent))
@@ -200,22 +194,18 @@ struct WorldObserver {
         _ = attempts[attempt.device]?.popLast()
       }
     }
-    if case .gone = verdict { retired.insert(attempt.device) }
     switch verdict {
+    case .gone: retired.insert(attempt.device)
     case .delivered, .deliveredElsewhere:
       if isCurrent, attempt.route.transport != .courier, !renewed.contains(attempt.device) {
         found.insert(attempt.device)
       }
-    default: break
+    case .rejected, .tooLarge:
+      guard attempt.intent == .alert, let text = PushText(attempt.payload) else { return }
+      // The provider refused this alert for good, so the relay promises nothing more about it.
+      told[attempt.device, default: Told()].alerts[text.alert] = Ordinal(.max)
+    case .later: break
     }
-    switch verdict {
-    case .rejected, .tooLarge: break
-    default: return
-    }
-    guard attempt.intent == .alert, let text = PushText(attempt.payload) else { return }
-    // The provider refused this alert for good, so the relay promises nothing more about it.
-    let alert = Self.alert(text.subscription, text.shown, text.record)
-    told[attempt.device, default: Told()].alerts[alert] = Ordinal(.max)
   }
 
   mutating func taken(_ push: PushTaken) {
@@ -227,10 +217,7 @@ struct WorldObserver {
     } else if push.attempt.route.transport == .courier {
       told.beside[push.attempt.wake] = (text, push.stepped)
     }
-    if push.attempt.intent == .alert {
-      let alert = Self.alert(text.subscription, text.shown, text.record)
-      raise(&told.alerts[alert, default: .zero])
-    }
+    if push.attempt.intent == .alert { raise(&told.alerts[text.alert, default: .zero]) }
     if text.isMore { raise(&told.lostAlerts) }
     self.told[key] = told
   }
@@ -256,26 +243,28 @@ struct WorldObserver {
     return "\(subscription ?? "")|\(zone ?? "")|\(record ?? "")"
   }
 
-  /// Records that the device has handled this wake and everything that the wake named, even if the
-  /// device missed earlier wakes.
-  mutating func acknowledged(wake: UInt32, by key: DeviceKey) {
-    witness.willBeKnown(.acknowledged(wake), of: key)
+  /// Records what the device has read, or that it has handled a wake and everything that the wake
+  /// named, even if the device missed earlier wakes.
+  ///
+  /// - Parameter before: the device has a zone up to this fact of its user's partition.
+  mutating func acknowledged(
+    _ what: Acknowledged, by key: DeviceKey, before: Ordinal = .zero
+  ) {
+    witness.willBeKnown(.acknowledged(what), of: key)
+    if case .listed = what { return }
     acknowledging.insert(key)
-    guard var told = told[key], let beside = told.beside.removeValue(forKey: wake) else { return }
-    told.tell(beside.text, beside.ordinal)
-    self.told[key] = told
-  }
-
-  mutating func acknowledged(_ position: Position, by key: DeviceKey) {
-    witness.willBeKnown(.read(position), of: key)
-    acknowledging.insert(key)
-    let before = told[key]?.notifications ?? .zero
-    told[key, default: Told()].notifications = max(before, position)
-  }
-
-  mutating func acknowledged(_ zone: PushText.ZoneRef, _ key: DeviceKey, before: Ordinal) {
-    acknowledging.insert(key)
-    // A forwarded change that the user's partition has not stepped yet will pend after its step.
-    told[key, default: Told()].zones[zone] = max(told[key]?.zones[zone] ?? .zero, before)
+    switch what {
+    case .wake(let wake):
+      guard let beside = told[key]?.beside.removeValue(forKey: wake) else { return }
+      told[key]?.tell(beside.text, beside.ordinal)
+    case .notifications(let position, _):
+      let known = told[key]?.notifications ?? .zero
+      told[key, default: Told()].notifications = max(known, position)
+    case .zone(let zone, let database, _, _):
+      let ref = PushText.ZoneRef(zone: zone, database: database)
+      // A forwarded change that the user's partition has not stepped yet will pend after its step.
+      told[key, default: Told()].zones[ref] = max(told[key]?.zones[ref] ?? .zero, before)
+    case .listed: break
+    }
   }
 }

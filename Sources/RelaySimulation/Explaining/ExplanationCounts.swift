@@ -11,8 +11,6 @@ package struct ExplanationCounts: Sendable {
   package init() {}
 
   package var compared: Int { exact + among }
-  /// How many explanations had this outcome: `woken`, `unknown`, or a reason's code.
-  package func count(_ outcome: String) -> Int { outcomes[outcome] ?? 0 }
 
   mutating func told(_ outcome: String) { outcomes[outcome, default: 0] += 1 }
   mutating func compared(isExact: Bool) { if isExact { exact += 1 } else { among += 1 } }

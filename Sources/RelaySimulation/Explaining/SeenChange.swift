@@ -53,7 +53,6 @@ struct SeenChange {
       }.map(\.key))
     members = Set(model.shared.filter { $0.value.contains(change.zone) }.map(\.key))
     var grants = model.zones[change.zone]?.grants ?? []
-    if case .granted(let user) = change.event { grants.insert(user) }
     if case .revoked(let user) = change.event { grants = grants.intersection([user]) }
     if case .granted(let user) = change.event { grants = [user] }
     partitions = Set(grants.map { .home(of: $0, in: change.scope) })

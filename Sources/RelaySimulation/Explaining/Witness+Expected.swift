@@ -2,9 +2,11 @@ import RelayCore
 
 /// The outcomes that the world allows for a pair of a change and a device.
 extension Witness {
+  /// - Parameter waiting: why a notification that pends may not be told now.
   /// - Returns: `nil` if the world knows too little.
-  func expected(_ notification: Identifier, for key: DeviceKey, _ now: PresentState) -> Set<String>?
-  {
+  func expected(
+    _ notification: Identifier, for key: DeviceKey, waiting: Set<String>
+  ) -> Set<String>? {
     guard let all = arrivals[notification], let first = all.first, !unclear.contains(key.user)
     else { return nil }
     let change = first.change
@@ -20,7 +22,7 @@ extension Witness {
       if !isOwners { return nil }
     }
     if !isOwners, plan.limits.fanOuts <= 3 { allowed.formUnion(onItsWay) }
-    allowed.formUnion(arrived(here, key, isOwners: isOwners, now) ?? ["?"])
+    allowed.formUnion(arrived(here, key, isOwners: isOwners, waiting) ?? ["?"])
     return allowed.contains("?") ? nil : allowed
   }
 
@@ -48,7 +50,7 @@ extension Witness {
 
   /// The outcomes of a change that came to the user's partition.
   private func arrived(
-    _ here: SeenChange, _ key: DeviceKey, isOwners: Bool, _ now: PresentState
+    _ here: SeenChange, _ key: DeviceKey, isOwners: Bool, _ waiting: Set<String>
   ) -> Set<String>? {
     let change = here.change
     if change.database != .public, !isOwners {
@@ -65,13 +67,13 @@ extension Witness {
     if change.author == Change.Author(user: key.user, client: key.client) { return ["own_change"] }
     switch retiring {
     case .yes: return ["retired"]
-    case .maybe: return outcomes(fired, key, now).union(["retired"])
-    case .no: return outcomes(fired, key, now)
+    case .maybe: return outcomes(fired, key, waiting).union(["retired"])
+    case .no: return outcomes(fired, key, waiting)
     }
   }
 
   private func outcomes(
-    _ all: [SeenChange.Fired], _ key: DeviceKey, _ now: PresentState
+    _ all: [SeenChange.Fired], _ key: DeviceKey, _ waiting: Set<String>
   ) -> Set<String> {
     var allowed: Set<String> = []
     for fired in all {
@@ -86,61 +88,9 @@ extension Witness {
       }
       allowed.formUnion(delivery.outcomes)
       if delivery.mayBeCrowdedOut { allowed.insert("crowded_out") }
-      if delivery.mayPend { allowed.formUnion(waiting(delivery, key, now)) }
+      if delivery.mayPend { allowed.formUnion(waiting) }
     }
     return allowed
-  }
-
-  /// Why a notification that pends may not be told now.
-  private func waiting(
-    _ delivery: SeenDelivery, _ key: DeviceKey, _ now: PresentState
-  ) -> Set<String> {
-    var reasons: Set<String> = []
-    if now.isInFlight {
-      reasons.formUnion(delivery.isUnderWay ? ["under_way", "queued"] : ["queued", "under_way"])
-      return reasons
-    }
-    if isStopping { reasons.insert("stopping") }
-    if let last = lastMatch[key], now.at - last <= plan.policy.windowMax + now.slack {
-      reasons.insert("gathering")
-    }
-    if now.isUnfolded { reasons.insert("not_folded") }
-    if now.hasSpent || plan.policy.mode == .adaptive { reasons.insert("budget") }
-    if plan.policy.smearing.gap(capacity: plan.fetchCapacity) != nil { reasons.insert("paced") }
-    switch now.last {
-    case .gone: reasons.formUnion(["quarantined", "resting", "retired"])
-    case .later, .rejected, .tooLarge: reasons.insert("resting")
-    case .delivered, .deliveredElsewhere, nil: break
-    }
-    if let polled = polled[key], now.at - polled <= plan.policy.courierGrace + now.slack {
-      reasons.insert("between_polls")
-    }
-    if now.isCourierOnly {
-      if !now.isConnected { reasons.insert("not_connected") }
-    } else if now.isWithoutProvider {
-      reasons.insert("no_provider")
-    } else if stoppedRoutes.contains(where: { $0.topic == now.topic }) {
-      reasons.insert("route_stopped")
-    }
-    reasons.insert("queued")
-    return reasons
-  }
-
-  /// What the world knows of a device at this moment.
-  struct PresentState {
-    var at: Instant
-    var isInFlight: Bool
-    /// Whether facts or attempts of the device's partition are in no fold yet.
-    var isUnfolded: Bool
-    /// Whether the device's budgets may be used up.
-    var hasSpent: Bool
-    var last: Verdict?
-    var isCourierOnly: Bool
-    var isConnected: Bool
-    var topic: String
-    var isWithoutProvider: Bool
-    /// How far the relay's time may be from the world's.
-    var slack: Span
   }
 }
 

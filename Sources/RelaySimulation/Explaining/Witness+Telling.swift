@@ -18,10 +18,8 @@ struct SeenDelivery {
   private var endsIfFails = false
   /// Whether a failed attempt may have been the last one.
   private var mayHaveEnded = false
-  private(set) var isUnderWay = false
   /// The courier's wake that told of it, until the device has the change.
   private var courierWake: UInt32?
-  private(set) var hasFailed: Verdict?
 
   init(_ fired: SeenChange.Fired) { self.fired = fired }
 
@@ -36,16 +34,17 @@ struct SeenDelivery {
       hasNewerAlert = true
     case .pushed(let push): pushed(push)
     case .ended(let id, let verdict): ended(id, verdict)
-    case .read(let position): if position >= fired.position { received() }
-    case .readZone(let zone, let database, let position):
+    case .acknowledged(.notifications(let position, _)):
+      if position >= fired.position { received() }
+    case .acknowledged(.zone(let zone, let database, let position, _)):
       guard fired.alert == nil, fired.record == nil, zone == fired.zone,
         database == fired.database, position >= fired.zonePosition
       else { return }
       received()
-    case .acknowledged(let wake):
-      if let flight, fired.alert == nil, flight.push.wake <= wake { maybe("fetched") }
+    case .acknowledged(.wake(let wake)):
+      if let flight, fired.alert == nil, flight.push.attempt.wake <= wake { maybe("fetched") }
       if let told = courierWake, told <= wake { courierWake = nil }
-    case .listed(let zones, let database):
+    case .acknowledged(.listed(let zones, let database)):
       if database == fired.database, zones.contains(fired.zone) { courierWake = nil }
     case .marked(let notifications):
       guard fired.alert != nil else { return }
@@ -87,13 +86,11 @@ struct SeenDelivery {
     guard let isSure = isTold(by: push) else { return }
     if isOver, courierWake == nil || push.isOverCourier { return }
     flight = (push, isSure)
-    isUnderWay = true
   }
 
   private mutating func ended(_ id: PushAttempt.ID, _ verdict: Verdict) {
     if case .gone = verdict { maybe("retired") }
-    guard let flight, flight.push.id == id else { return }
-    isUnderWay = false
+    guard let flight, flight.push.attempt.id == id else { return }
     if case .gone = verdict {
       // The relay holds the report for a while before it decides.
       outcomes.formUnion(["retired", "under_way"])
@@ -106,20 +103,18 @@ struct SeenDelivery {
         flight.push.isOverCourier
         ? "told_by_courier"
         : flight.push.alert != nil && fired.alert == nil
-          ? "already_told" : "woken \(flight.push.wake)"
+          ? "already_told" : "woken \(flight.push.attempt.wake)"
       // Of what one life told and the next one told again, either is true.
       if flight.isSure, !hasBegunAgain, !mayHaveEnded { outcomes = [] }
       outcomes.insert(outcome)
       if flight.isSure { mayPend = false }
-      if flight.push.isOverCourier, fired.alert == nil { courierWake = flight.push.wake }
+      if flight.push.isOverCourier, fired.alert == nil { courierWake = flight.push.attempt.wake }
     case .rejected, .tooLarge:
-      hasFailed = verdict
       if endsIfFails { mayPend = false }
       mayHaveEnded = fired.alert != nil
       if mayHaveEnded { outcomes.formUnion(["rejected", "crowded_out"]) }
     case .gone: break
     case .later:
-      hasFailed = verdict
       if endsIfFails { mayPend = false }
       if fired.alert != nil, hasNewerAlert {
         mayHaveEnded = true
@@ -154,8 +149,7 @@ struct SeenDelivery {
 
   /// What the life before did not fold may pend again.
   private mutating func began() {
-    (flight, isUnderWay) = (nil, false)
-    (mayPend, hasBegunAgain) = (true, true)
+    (flight, mayPend, hasBegunAgain) = (nil, true, true)
   }
 
   /// Whether newer alerts may have crowded this one out.

@@ -8,10 +8,7 @@ struct Witness {
     case fired(SeenChange.Fired)
     case pushed(Push)
     case ended(PushAttempt.ID, Verdict)
-    case read(Position)
-    case readZone(ZoneID, Database, Position)
-    case listed([ZoneID], Database)
-    case acknowledged(UInt32)
+    case acknowledged(Acknowledged)
     case marked([Identifier])
     case withdrawn(Withdrawal)
     case retired
@@ -21,13 +18,12 @@ struct Witness {
   }
 
   struct Push {
-    var id: PushAttempt.ID
-    var wake: UInt32
-    var isOverCourier: Bool
+    var attempt: PushAttempt
     var text: PushText
+
+    var isOverCourier: Bool { attempt.route.transport == .courier }
     /// The alert that the push shows.
-    var alert: String?
-    var at: Instant
+    var alert: String? { attempt.intent == .alert ? text.alert : nil }
   }
 
   /// The draws of the check, so that it changes nothing in the world.
@@ -53,15 +49,13 @@ struct Witness {
   var isStopping = false
   /// Whether explanations are checked at all. A restore ends that, because it undoes what the world
   /// saw.
-  private(set) var isOn: Bool
+  var isOn: Bool
 
   init(seed: UInt64, _ plan: Plan) {
     draw = SeededRandom(seed: seed ^ 0x7777)
     self.plan = plan
-    isOn = plan.explaining.steps > 0
+    isOn = plan[.explained] > 0
   }
-
-  mutating func stops() { isOn = false }
 
   private mutating func saw(_ sight: Sight, of key: DeviceKey) {
     if isOn { sights[key, default: []].append(sight) }
@@ -93,17 +87,8 @@ struct Witness {
     (stoppedRoutes, isStopping, polled) = ([], false, [:])
   }
 
-  mutating func pushed(_ attempt: PushAttempt, at now: Instant) {
-    guard isOn, let text = PushText(attempt.payload) else { return }
-    let alert =
-      attempt.intent == .alert
-      ? WorldObserver.alert(text.subscription, text.shown, text.record) : nil
-    saw(
-      .pushed(
-        Push(
-          id: attempt.id, wake: attempt.wake,
-          isOverCourier: attempt.route.transport == .courier, text: text, alert: alert, at: now)),
-      of: attempt.device)
+  mutating func pushed(_ attempt: PushAttempt, _ text: PushText) {
+    saw(.pushed(Push(attempt: attempt, text: text)), of: attempt.device)
   }
 
   mutating func ended(_ attempt: PushAttempt, _ verdict: Verdict) {

@@ -6,28 +6,30 @@ import RelayMemory
 extension World {
   /// Keeps the entries of a turn, or loses them.
   func record(_ entries: [TraceEntry]) {
-    if observer.witness.draw.permille(mutant == .losesEntries ? 200 : plan.explaining.lost) {
+    if observer.witness.draw.permille(mutant == .losesEntries ? 200 : plan[.entriesLost]) {
       guard mutant != .losesEntries else { return }
-      return store.record([TraceEntry(at: now, .lost(entries.count))])
+      return store.trace.add([TraceEntry(at: now, .lost(entries.count))])
     }
-    store.record(entries)
+    store.trace.add(entries)
   }
 
   func checkExplanation() throws {
     guard let daemon, observer.witness.isOn, !observer.witness.changes.isEmpty,
-      observer.witness.draw.permille(plan.explaining.steps)
+      observer.witness.draw.permille(plan[.explained])
     else { return }
     guard let (notification, client) = drawPair() else { return }
     let key = clients[client].key
     guard let zone = observer.witness.arrivals[notification]?.first?.change.zone else { return }
-    let standing = daemon.standing(of: key, zones: [zone])
+    let standing = daemon.coordinator.standings(of: [key], zones: [zone])[0]
     let found = Explanation.of(notification, in: store.trace.entries, standing)
     let outcome = found.last?.outcome.text ?? "no longer known"
     outcome.split(separator: " ").first.map { self.outcome.explained.told(String($0)) }
-    guard let expected = observer.witness.expected(notification, for: key, state(of: client, key))
+    guard
+      let expected = observer.witness.expected(
+        notification, for: key, waiting: waiting(client, key))
     else { return self.outcome.explained.isUnclear() }
     self.outcome.explained.compared(isExact: expected.count == 1)
-    let mayBeLost = plan.explaining.lost > 0 && ["unknown", "no longer known"].contains(outcome)
+    let mayBeLost = plan[.entriesLost] > 0 && ["unknown", "no longer known"].contains(outcome)
     tell?("  explained \(notification.text) for \(key.line): \(outcome) of \(expected.sorted())")
     guard !expected.contains(outcome), !mayBeLost else { return }
     for entry in found.last?.story ?? [] { tell?("  story: \(entry.event)") }
@@ -52,25 +54,55 @@ extension World {
     return (notification, observer.witness.draw.pick(near))
   }
 
-  private func state(of client: Int, _ key: DeviceKey) -> Witness.PresentState {
-    let home = PartitionID.home(of: key.user, in: key.scope)
-    let tables = store.tables(of: home)
-    let last = observer.witness.sights[key]?.reversed().lazy.compactMap { sight -> Verdict? in
+  /// Why a notification that pends may not be told to the device now.
+  private func waiting(_ client: Int, _ key: DeviceKey) -> Set<String> {
+    if observer.inFlight[key] != nil { return ["under_way", "queued"] }
+    let witness = observer.witness
+    let policy = witness.plan.policy
+    // How far the relay's time may be from the world's.
+    let isTimeRight = faults.wallAhead == .zero && faults.corrections.isEmpty
+    let slack: Span = isTimeRight ? .seconds(1) : .days(10_000)
+    func isRecent(_ time: Instant?, _ span: Span) -> Bool {
+      time.map { now - $0 <= span + slack } ?? false
+    }
+    var reasons: Set<String> = ["queued"]
+    if witness.isStopping { reasons.insert("stopping") }
+    if isRecent(witness.lastMatch[key], policy.windowMax) { reasons.insert("gathering") }
+    if isUnfolded(.home(of: key.user, in: key.scope)) { reasons.insert("not_folded") }
+    if mayHaveSpent(key) || policy.mode == .adaptive { reasons.insert("budget") }
+    if policy.smearing.gap(capacity: witness.plan.fetchCapacity) != nil { reasons.insert("paced") }
+    let last = (witness.sights[key] ?? []).reversed().lazy.compactMap { sight -> Verdict? in
       if case .ended(_, let verdict) = sight { verdict } else { nil }
     }.first
+    switch last {
+    case .gone: reasons.formUnion(["quarantined", "resting", "retired"])
+    case .later, .rejected, .tooLarge: reasons.insert("resting")
+    case .delivered, .deliveredElsewhere, nil: break
+    }
+    if isRecent(witness.polled[key], policy.courierGrace) { reasons.insert("between_polls") }
+    let topic = witness.topics[key] ?? World.topic(of: clients[client].token)
+    if clients[client].isCourierOnly {
+      if clients[client].line?.key != key { reasons.insert("not_connected") }
+    } else if providers.missing.contains(where: { $0.topic == topic }) {
+      reasons.insert("no_provider")
+    } else if witness.stoppedRoutes.contains(where: { $0.topic == topic }) {
+      reasons.insert("route_stopped")
+    }
+    return reasons
+  }
+
+  /// Whether facts or attempts of the partition are in no fold yet.
+  private func isUnfolded(_ partition: PartitionID) -> Bool {
+    guard let daemon, faults.isOver, daemon.folding == nil else { return true }
+    return store.tables(of: partition).cursor < daemon.coordinator.stepped(in: partition)
+  }
+
+  /// Whether the device's budgets may be used up.
+  private func mayHaveSpent(_ key: DeviceKey) -> Bool {
+    if !faults.crashes.isEmpty || !faults.corrections.isEmpty { return true }
     let from = now - plan.policy.background.per - .seconds(60)
-    let spent = (observer.attempts[key] ?? []).filter { $0.at > from }
-    let topic = observer.witness.topics[key] ?? World.topic(of: clients[client].token)
-    let most = min(plan.policy.background.max, plan.policy.alert.max)
-    return Witness.PresentState(
-      at: now, isInFlight: observer.inFlight[key] != nil,
-      isUnfolded: tables.cursor < (daemon?.stepped(in: home) ?? .zero) || daemon?.folding != nil
-        || faults.isOver == false,
-      hasSpent: spent.count >= most || !faults.crashes.isEmpty || !faults.corrections.isEmpty,
-      last: last, isCourierOnly: clients[client].isCourierOnly,
-      isConnected: clients[client].line?.key == key, topic: topic,
-      isWithoutProvider: providers.missing.contains { $0.topic == topic },
-      slack: faults.wallAhead == .zero && faults.corrections.isEmpty ? .seconds(1) : .days(10_000))
+    let spent = (observer.attempts[key] ?? []).count { $0.at > from }
+    return spent >= min(plan.policy.background.max, plan.policy.alert.max)
   }
 }
 

@@ -35,16 +35,9 @@ package enum Season {
   }
 
   private static func run(_ world: SeasonWorld) -> Outcome {
-    var outcome = Outcome(seed: world.seed, steps: 0, figures: SeasonFigures())
-    do {
-      try world.run()
-    } catch let broken as InvariantViolation {
-      outcome.broken = (broken.promise, broken.text)
-    } catch {
-      preconditionFailure("the simulation throws nothing but broken promises: \(error)")
-    }
-    outcome.steps = world.step
-    outcome.figures = world.figures
-    return outcome
+    let broken = violation(in: world.run)
+    return Outcome(
+      seed: world.seed, steps: world.step, figures: world.figures,
+      broken: broken.map { ($0.promise, $0.text) })
   }
 }

@@ -51,19 +51,17 @@ struct SeasonObserver {
 
   /// P6 and P7, checked at every attempt.
   mutating func began(_ attempt: PushAttempt, _ phone: Int, at now: Instant) throws {
-    if states[phone].inFlight != nil {
-      throw InvariantViolation(.oneAttemptAtATime, "two attempts in flight for phone \(phone)")
-    }
+    try demand(
+      .oneAttemptAtATime, states[phone].inFlight == nil,
+      "two attempts in flight for phone \(phone)")
     states[phone].inFlight = attempt.id
     let from = now - policy.background.per
     states[phone].attempts.removeAll { $0 <= from }
     states[phone].attempts.append(now)
     let allowed = policy.backgroundMost + crashes.count { $0 > from }
-    if states[phone].attempts.count > allowed {
-      throw InvariantViolation(
-        .theBudgetHolds,
-        "\(states[phone].attempts.count) attempts for phone \(phone) in \(policy.background.per)")
-    }
+    try demand(
+      .theBudgetHolds, states[phone].attempts.count <= allowed,
+      "\(states[phone].attempts.count) attempts for phone \(phone) in \(policy.background.per)")
   }
 
   mutating func ended(_ attempt: PushAttempt, _ verdict: Verdict, _ phone: Int, at now: Instant) {
@@ -111,11 +109,9 @@ struct SeasonObserver {
   func look(_ phone: Int, at now: Instant) throws {
     guard let first = states[phone].expected.first(where: { !$0.isTold }) else { return }
     let since = max(first.at, states[phone].calmSince)
-    if now - since > bound {
-      throw InvariantViolation(
-        .everyDeviceIsWoken,
-        "phone \(phone) was told nothing of \(first.ordinal.number) for \(now - since)")
-    }
+    try demand(
+      .everyDeviceIsWoken, now - since <= bound,
+      "phone \(phone) was told nothing of \(first.ordinal.number) for \(now - since)")
   }
 
   /// The changes that a phone has not fetched at the end.

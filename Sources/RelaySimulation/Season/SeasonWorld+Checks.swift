@@ -7,20 +7,21 @@ extension SeasonWorld {
   func checkLedger() throws {
     guard let daemon else { return }
     for id in homes {
-      var ledger = daemon.ledger(of: id)
+      var ledger = daemon.coordinator.ledger(of: id)
       if mutant == .countsTwice, ledger.woken > 1 { ledger.woken += 1 }
-      guard ledger.isBalanced, ledger.pending >= 0 else {
-        throw InvariantViolation(.theLedgerBalances, "partition \(id.number): \(ledger)")
-      }
+      try demand(
+        .theLedgerBalances, ledger.isBalanced && ledger.pending >= 0,
+        "partition \(id.number): \(ledger)")
     }
   }
 
   /// P6: the stored state of a device is bounded, however long the device is silent.
   func checkBounds(_ cut: Cut) throws {
     for row in cut.partitions.lazy.flatMap(\.devices) {
-      guard row.lane.pending.subjects.count <= 2, row.lane.pending.alerts.isEmpty,
-        row.lane.background.times.count <= plan.policy.backgroundMost
-      else { throw InvariantViolation(.oneAttemptAtATime, "the lane of \(row.key.line) grew") }
+      let isBounded =
+        row.lane.pending.subjects.count <= 2 && row.lane.pending.alerts.isEmpty
+        && row.lane.background.times.count <= plan.policy.backgroundMost
+      try demand(.oneAttemptAtATime, isBounded, "the lane of \(row.key.line) grew")
     }
   }
 
@@ -62,11 +63,10 @@ extension SeasonWorld {
       let devices = store.world.partitions[Int(id.number)].devices
       let isFlying = devices.keys.contains { byClient[$0.client].map(observer.isFlying) ?? false }
       let held = devices.values.reduce(0) { $0 + $1.lane.pending.deliveries }
-      let ledger = daemon.ledger(of: id)
-      if !isFlying, Int64(held) != ledger.pending {
-        throw InvariantViolation(
-          .theLedgerBalances, "partition \(id.number) holds \(held): \(ledger.line)")
-      }
+      let ledger = daemon.coordinator.ledger(of: id)
+      try demand(
+        .theLedgerBalances, isFlying || Int64(held) == ledger.pending,
+        "partition \(id.number) holds \(held): \(ledger.line)")
     }
   }
 }

@@ -94,7 +94,7 @@ extension SeasonWorld {
 
   private func remove(_ index: Int) {
     phones[index].remove(at: now)
-    apple.dead[phones[index].token] = now
+    apple.dead[phones[index].address.token] = now
     observer.gone(index)
     guard phones[index].habits.below(2) == 0 else { return }
     at(.hours(Int64(1 + phones[index].habits.below(72))), .phone(index, .installed))

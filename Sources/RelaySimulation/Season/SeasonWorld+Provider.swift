@@ -6,7 +6,7 @@ struct AppleState {
   var nextToken: UInt16 = 1
   var isOut = false
   /// Tokens of removed apps, and the time of each removal.
-  var dead: [UInt16: Instant] = [:]
+  var dead: [[UInt8]: Instant] = [:]
 }
 
 /// The simulated Apple: it takes pushes, has outages, answers 429, leaves pushes unanswered, and
@@ -23,17 +23,16 @@ extension SeasonWorld {
     }
     try observer.began(attempt, index, at: now)
     figures.attempts += 1
-    let stepped = daemon.stepped(in: attempt.id.partition)
+    let stepped = daemon.coordinator.stepped(in: attempt.id.partition)
     let taken = PushTaken(attempt: attempt, text: text, stepped: stepped)
     let soon = Span(milliseconds: Int64(50 + apple.draw.below(250)))
     func end(_ verdict: Verdict, after span: Span = soon) {
       at(span, .verdict(life: life, attempt, verdict))
     }
-    let token = attempt.address.token.reduce(UInt16(0)) { $0 << 8 | UInt16($1) }
     if apple.isOut {
       let isRoutes = apple.draw.below(2) == 0
       end(.later(after: nil, isRoutes ? .route : .attempt, Self.outageReason))
-    } else if let since = apple.dead[token] {
+    } else if let since = apple.dead[attempt.address.token] {
       end(.gone(at: since, .init("Unregistered")))
     } else if apple.draw.permille(plan.busy) {
       end(.later(after: .seconds(30), .device, .init("TooManyRequests")))
@@ -51,8 +50,7 @@ extension SeasonWorld {
     guard let index = byClient[push.attempt.device.client] else { return }
     figures.pushes += 1
     observer.taken(push, index)
-    let token = push.attempt.address.token.reduce(UInt16(0)) { $0 << 8 | UInt16($1) }
-    guard phones[index].token == token else {
+    guard phones[index].address.token == push.attempt.address.token else {
       figures.dropped += 1
       return
     }

@@ -58,8 +58,8 @@ extension SeasonWorld {
     return .change(
       Change(
         scope: World.scope, database: .private, zone: zone(stream), event: event, time: now,
-        notification: Identifier(uuidFrom: World.keys.digest(Array("n\(nextID)".utf8))),
-        fingerprint: nextID &* 0x9e37_79b9_7f4a_7c15))
+        notification: World.notification("n\(nextID)"), fingerprint: nextID &* 0x9e37_79b9_7f4a_7c15
+      ))
   }
 
   /// Records that a change was stepped in a partition: from now on the change pends for the phones

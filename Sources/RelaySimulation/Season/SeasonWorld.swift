@@ -1,4 +1,5 @@
 import RelayCore
+import RelayMemory
 
 /// Thirty virtual days of one small world: the real core with a journal and a store, producers with
 /// their traffic, Apple, and phones with their owners. Time jumps from one event to the next.
@@ -103,15 +104,8 @@ final class SeasonWorld {
     }
     for user in users {
       let database: Database = plan.shape == .hotZone && user != users[0] ? .shared : .private
-      var info = NotificationInfo()
-      info.isContentAvailable = true
-      let subscription = Subscription(
-        id: SubscriptionID("all"), database: database, rule: .database(recordType: nil), info: info)
-      take(
-        .modify(
-          SubscriptionsRequest(
-            scope: World.scope, user: user, database: database,
-            operations: [.save(subscription)])))
+      let subscription = Subscription(silent: "all", database, .database(recordType: nil))
+      take(.subscriptions(.save(subscription), of: user, in: database))
     }
     for index in phones.indices {
       register(index)
@@ -222,10 +216,10 @@ final class SeasonWorld {
   private func perform(_ action: Coordinator.Action, on daemon: SimulatedDaemon) throws {
     switch action {
     case .append(let entries):
-      store.append(entries)
+      store.world.append(entries)
       daemon.add(.appended(.success(())))
     case .fold(let cut):
-      let rows = store.fold(cut)
+      let rows = store.world.fold(cut)
       try checkBounds(cut)
       daemon.add(.folded(.success(rows)))
     case .trim: daemon.add(.trimmed(rows: 0))
@@ -234,11 +228,7 @@ final class SeasonWorld {
       if mutant == .pushesTwice { try push(attempt) }
     case .recall(_, let place): daemon.add(.recalled(place))
     case .release(let request): daemon.release(request)
-    case .timer(let span):
-      let due = now + span
-      guard due < daemon.armed else { return }
-      daemon.armed = due
-      at(span, .timer(life: life))
+    case .timer(let span): if daemon.arm(at: now + span) { at(span, .timer(life: life)) }
     case .answer, .admission, .dirtied, .cut, .visible, .unreadable, .hangUp, .feedback, .event,
       .trace, .stopped, .failed:
       break

@@ -6,7 +6,7 @@ import RelayMemory
 struct SimulatedStore {
   var world: MemoryWorld
   /// The flight recorder's file.
-  private(set) var trace = MemoryTrace(most: 100_000)
+  var trace = MemoryTrace(most: 100_000)
   let mutant: Mutant?
 
   init(limits: Limits, mutant: Mutant?) {
@@ -14,20 +14,10 @@ struct SimulatedStore {
     self.mutant = mutant
   }
 
-  var feeds: [FeedKey: MemoryFeed] { world.feeds }
-  var latest: Instant { world.latest }
   /// All feedback, in the order of the folds.
   var feedback: [Feedback] { world.feedback.items.map(\.item.feedback) }
 
-  func eras(of key: FeedKey) -> Eras { world.eras(of: key) }
-
-  func last(of id: PartitionID) -> Ordinal { world.last(of: id) }
-
   func journal(of id: PartitionID) -> [JournalEntry] { world.partitions[Int(id.number)].journal }
-
-  mutating func append(_ entries: [JournalEntry]) { world.append(entries) }
-
-  mutating func fold(_ cut: Cut) -> [OutboxRow] { world.fold(cut) }
 
   /// Begins a new life of every partition.
   mutating func claim(era: UInt64) {
@@ -41,12 +31,6 @@ struct SimulatedStore {
         world.partitions[Int(id.number)].eras.all.last.map { (id, $0) }
       })
   }
-
-  /// Keeps entries for explanations.
-  mutating func record(_ entries: [TraceEntry]) { trace.add(entries) }
-
-  /// Begins a life in the flight recorder's file.
-  mutating func begin(at now: Instant, isWhole: Bool) { trace.begin(at: now, isWhole: isWhole) }
 
   /// - Returns: how many rows were removed.
   mutating func trim(tombstones: Instant, notifications: Instant) -> Int {

@@ -7,16 +7,17 @@ final class SimulatedDaemon {
   private var requests: [Coordinator.Input] = []
   private var events: [Coordinator.Input] = []
   var hasInputs: Bool { !requests.isEmpty || !events.isEmpty }
-  private(set) var barrier = ReadBarrier<Reader>(readersMax: .max)
+  var barrier = ReadBarrier<Reader>(readersMax: .max)
   /// The commit that the store has not answered yet.
   var appending: [JournalEntry] = []
   var folding: Cut?
-  private var admission: Admission
+  var admission: Admission
   /// The room of each request that was admitted and is not answered yet.
   private var rooms: [RequestID: Admission.Room] = [:]
   var armed = Instant.never
-  private var coordinator: Coordinator
-  private var operations: [RequestID: Int] = [:]
+  private(set) var coordinator: Coordinator
+  /// The operations that wait for the answers to requests.
+  private(set) var operations: [RequestID: Int] = [:]
   private var lastRequest: UInt64 = 0
   private let steps = Steps()
 
@@ -111,35 +112,27 @@ final class SimulatedDaemon {
     return (actions, steps.all)
   }
 
-  /// - Returns: the operation that waits for the answer.
-  func operation(of request: RequestID) -> Int? { operations[request] }
-
   func release(_ request: RequestID) {
     operations[request] = nil
     if let room = rooms.removeValue(forKey: request) { admission.release(room) }
   }
 
-  func admit(_ refusal: Unavailable.Cause?) { admission.refuse(refusal) }
+  /// - Returns: false if an earlier timer is armed.
+  func arm(at due: Instant) -> Bool {
+    guard due < armed else { return false }
+    armed = due
+    return true
+  }
 
   func stop() {
     admission.drain()
     add(.stop)
   }
 
-  func standing(of device: DeviceKey, zones: [ZoneID]) -> Standing {
-    coordinator.standings(of: [device], zones: zones)[0]
-  }
-
   func lastCut(at moment: Coordinator.Moment) -> Cut? { coordinator.lastCut(at: moment) }
 
-  var reached: Branches { coordinator.reached }
-  func stepped(in partition: PartitionID) -> Ordinal { coordinator.stepped(in: partition) }
-  func ledger(of partition: PartitionID) -> Ledger { coordinator.ledger(of: partition) }
   var isAtRest: Bool { coordinator.isAtRest && barrier.readers == 0 && appending.isEmpty }
-}
 
-/// The read barrier, called as the real shell calls it.
-extension SimulatedDaemon {
   func begin() {
     admission.begin()
     barrier.begin()
@@ -148,9 +141,4 @@ extension SimulatedDaemon {
   func read(_ reader: Reader) -> ReadOutcome? {
     barrier.read([.feed(reader.query.feed)], until: .never, reader)
   }
-
-  func dirtied(_ place: ReadTarget) { barrier.dirtied(place) }
-  func cut(without others: Set<PartitionID>) { barrier.cut(without: others) }
-  func folded() -> [Reader] { barrier.folded() }
-  func refused(_ cause: Unavailable.Cause) -> [Reader] { barrier.refused(cause) }
 }

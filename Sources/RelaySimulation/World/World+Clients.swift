@@ -11,11 +11,11 @@ extension World {
       subscribe(index)
       return fetchAll(index)
     }
-    if draw.permille(plan.signOuts) { return signOut(index) }
-    if draw.permille(plan.userSwitches) { return switchUser(index) }
-    if draw.permille(plan.tokenSwaps) { return takeOverToken(index) }
-    if draw.permille(plan.expiries) { expireTokens(of: client.user) }
-    if draw.permille(plan.readMarks) { markRead(index) }
+    if draw.permille(plan[.signOuts]) { return signOut(index) }
+    if draw.permille(plan[.userSwitches]) { return switchUser(index) }
+    if draw.permille(plan[.tokenSwaps]) { return takeOverToken(index) }
+    if draw.permille(plan[.expiries]) { expireTokens(of: client.user) }
+    if draw.permille(plan[.readMarks]) { markRead(index) }
     switch draw.below(4) {
     case 0: register(index, as: client.user)
     case 1: subscribe(index)
@@ -31,10 +31,7 @@ extension World {
           scope: World.scope, user: user, client: client.id, address: client.address)), index)
   }
 
-  private func send(_ fact: Fact, _ client: Int) {
-    operations.append(Operation(facts: [fact], client: client))
-    soon(20, .submit(operation: operations.count - 1))
-  }
+  private func send(_ fact: Fact, _ client: Int) { send([fact], by: client, within: 20) }
 
   private func signOut(_ index: Int) {
     clients[index].follows = [:]
@@ -86,19 +83,16 @@ extension World {
     let user = clients[index].user
     let (name, database, rule) = template(user)
     var info = NotificationInfo()
-    if draw.permille(plan.visible) {
+    if draw.permille(plan[.visible]) {
       info.alert.body = "Hello"
       info.isContentAvailable = draw.below(2) == 0
     }
     let operation: SubscriptionsRequest.Operation =
-      draw.permille(plan.unsubscribes)
+      draw.permille(plan[.unsubscribes])
       ? .delete(SubscriptionID(name))
       : .save(
         Subscription(id: SubscriptionID(name), database: database, rule: rule, info: info))
-    send(
-      .modify(
-        SubscriptionsRequest(
-          scope: World.scope, user: user, database: database, operations: [operation])), index)
+    send(.subscriptions(operation, of: user, in: database), index)
   }
 
   private func template(_ user: UserID) -> (String, Database, Subscription.Rule) {
@@ -118,20 +112,15 @@ extension World {
 
   func woken(_ index: Int, _ wake: UInt32, _ user: UserID) {
     guard clients[index].registered == user, !clients[index].isMute else { return }
-    if draw.below(6) == 0, let daemon {
-      daemon.add(.acknowledged(.wake(wake), clients[index].key))
-      observer.acknowledged(wake: wake, by: clients[index].key)
+    if draw.below(6) == 0, daemon != nil {
+      acknowledge(.wake(wake), index)
     } else {
       fetchAll(index)
     }
   }
 
   private func fetchAll(_ index: Int) {
-    let user = clients[index].user
-    let kinds: [FeedKey.Kind] = [
-      .notifications(user), .database(user, .private), .database(user, .shared),
-    ]
-    for kind in kinds { soon(100, .fetch(client: index, FeedKey(scope: World.scope, kind: kind))) }
+    for feed in World.feeds(of: clients[index].user) { soon(100, .fetch(client: index, feed)) }
     for key in clients[index].follows.keys.sorted() {
       if case .zone = key.kind { soon(100, .fetch(client: index, key)) }
     }

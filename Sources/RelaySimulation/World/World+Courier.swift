@@ -22,7 +22,7 @@ extension World {
     clients[index].line = line
     outcome.counts[.connections] += 1
     let after = isStream && courier.draw.below(2) == 0 ? client.lastWake[client.key] : nil
-    if let after { observer.acknowledged(wake: after, by: line.key) }
+    if let after { observer.acknowledged(.wake(after), by: line.key) }
     daemon.add(.connected(line.key, line.connection, after: after))
     // A poll gets an empty answer after a while; a stream breaks at any time.
     if !faults.isOver {
@@ -63,7 +63,7 @@ extension World {
       return soonAtCourier(20, .verdict(life: life, attempt, absent))
     }
     outcome.counts[.told] += 1
-    if courier.draw.permille(plan.courierBreaks) {
+    if courier.draw.permille(plan[.courierBreaks]) {
       hangUp(index, isExpectedBack: false)
       let broken = Verdict.later(after: nil, .attempt, .init("the connection broke"))
       soonAtCourier(120_000, .connect(client: index))
@@ -82,7 +82,7 @@ extension World {
     // If a background wake is lost on the way, a push must follow, provided that the device has an
     // address for a push. An alert is shown once, over the courier or by a push.
     let isFollowed = taken.attempt.intent == .background && !clients[index].isCourierOnly
-    if !isFollowed || !courier.draw.permille(plan.courierLost) {
+    if !isFollowed || !courier.draw.permille(plan[.courierLost]) {
       observer.taken(taken)
       clients[index].lastWake[key] = taken.attempt.wake
       soonAtCourier(

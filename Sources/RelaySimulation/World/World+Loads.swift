@@ -1,10 +1,11 @@
 import RelayCore
+import RelayMemory
 
 /// The large loads, and a machine with a wrong clock.
 extension World {
   /// The further changes that are sent in one request with `first`.
   func companions(of first: Change) -> [Change] {
-    guard first.sequence == nil, !faults.isOver, producers.loadDraw.permille(plan.batches) else {
+    guard first.sequence == nil, !faults.isOver, producers.loadDraw.permille(plan[.batches]) else {
       return []
     }
     return (0..<producers.loadDraw.from(1...plan.batchMax)).map { number in
@@ -18,8 +19,7 @@ extension World {
         RecordChange(
           verb: .updated, name: name, type: "A", tag: "t\(producers.nextID).\(number)", fields: [])
       )
-      let id = "n\(producers.nextID).\(number)"
-      change.notification = Identifier(uuidFrom: World.keys.digest(Array(id.utf8)))
+      change.notification = World.notification("n\(producers.nextID).\(number)")
       change.fingerprint = (producers.nextID << 16 | UInt64(number + 1)) &* 0x9e37_79b9_7f4a_7c15
       return change
     }
@@ -27,29 +27,18 @@ extension World {
 
   /// A large value that no subscription needs.
   func largeValue() -> [Field] {
-    guard producers.loadDraw.permille(plan.large.records) else { return [] }
-    let count = producers.loadDraw.below(plan.large.bytesMax)
+    guard producers.loadDraw.permille(plan[.largeRecords]) else { return [] }
+    let count = producers.loadDraw.below(plan.largeBytesMax)
     return [Field(name: "v", value: .string(String(repeating: "v", count: count)))]
   }
 
   /// Adds users without a phone who subscribe to public records, in all partitions.
   func addCrowd() {
-    for number in 0..<plan.crowd {
-      let user = UserID("_crowd\(number)")
-      var info = NotificationInfo()
-      info.isContentAvailable = true
+    for number in 0..<plan[.crowd] {
       let subscription = Subscription(
-        id: SubscriptionID("public"), database: .public, rule: .query(QueryRule(recordType: "A")),
-        info: info)
-      operations.append(
-        Operation(
-          facts: [
-            .modify(
-              SubscriptionsRequest(
-                scope: World.scope, user: user, database: .public,
-                operations: [.save(subscription)]))
-          ]))
-      soon(1_000, .submit(operation: operations.count - 1))
+        silent: "public", .public, .query(QueryRule(recordType: "A")))
+      let user = UserID("_crowd\(number)")
+      send([.subscriptions(.save(subscription), of: user, in: .public)], within: 1_000)
     }
   }
 
@@ -63,7 +52,9 @@ extension World {
   /// within half an hour.
   func drawClock() {
     // While the store holds no time, the relay would trust a wrong clock.
-    guard store.latest > .zero, !faults.isOver, producers.loadDraw.permille(plan.wrongClocks) else {
+    guard store.world.latest > .zero, !faults.isOver,
+      producers.loadDraw.permille(plan[.wrongClocks])
+    else {
       return setClock()
     }
     faults.wallAhead = producers.loadDraw.pick([
@@ -84,11 +75,11 @@ extension World {
   }
 
   func checkCommit(_ entries: [JournalEntry]) throws {
-    let bounds = plan.work.commit
+    let bounds = plan.relay.work.commit
     let bytes = Self.bytes(of: entries)
-    guard entries.count > bounds.facts || bytes > bounds.bytes, !isOneUnit(entries) else { return }
-    throw InvariantViolation(
+    try demand(
       .everythingIsBounded,
+      entries.count <= bounds.facts && bytes <= bounds.bytes || isOneUnit(entries),
       "a commit of \(entries.count) facts and \(bytes) bytes")
   }
 
@@ -134,11 +125,9 @@ extension World {
       for (partition, ordinals) in partitions.sorted(by: { $0.key < $1.key }) {
         let size = operations[batch].facts.count { $0.homes.contains(partition) }
         // The request may have been sent twice.
-        guard ordinals.count.isMultiple(of: size) else {
-          throw InvariantViolation(
-            .catchUpIsWhole,
-            "\(ordinals.count) of \(size) facts of request \(batch) in one commit")
-        }
+        try demand(
+          .catchUpIsWhole, ordinals.count.isMultiple(of: size),
+          "\(ordinals.count) of \(size) facts of request \(batch) in one commit")
         for first in stride(from: 0, to: ordinals.count, by: size) {
           producers.shares.append(
             Share(
@@ -152,11 +141,9 @@ extension World {
   func checkWhole(_ cut: Cut) throws {
     for partition in cut.partitions {
       for share in producers.shares where share.partition == partition.id {
-        if share.first <= partition.cursor, partition.cursor < share.last {
-          throw InvariantViolation(
-            .catchUpIsWhole,
-            "a cut ends at \(partition.cursor), within \(share.first) to \(share.last)")
-        }
+        try demand(
+          .catchUpIsWhole, !(share.first..<share.last).contains(partition.cursor),
+          "a cut ends at \(partition.cursor), within \(share.first) to \(share.last)")
       }
       producers.shares.removeAll { $0.partition == partition.id && $0.last <= partition.cursor }
     }
@@ -165,9 +152,9 @@ extension World {
   /// Checks that no entry is dated after the world's time, so that nothing durable has a wrong
   /// time.
   func checkTime(_ entries: [JournalEntry]) throws {
-    for entry in entries where entry.at > now {
-      throw InvariantViolation(
-        .nothingIsVisibleBeforeItIsDurable,
+    for entry in entries {
+      try demand(
+        .nothingIsVisibleBeforeItIsDurable, entry.at <= now,
         "journalled \((entry.at - now).milliseconds) ms ahead of time")
     }
   }

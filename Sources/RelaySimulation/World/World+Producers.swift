@@ -29,13 +29,13 @@ extension World {
     if changes.count > 1 {
       for change in changes { producers.requests[change.fingerprint] = operation }
     }
-    if isNumbered, producers.numberDraw.permille(plan.numbersLost) {
+    if isNumbered, producers.numberDraw.permille(plan[.numbersLost]) {
       // The sender has lost the request, so the run need not wait for an answer to the request.
       operations[operation].isAnswered = true
       return
     }
     soon(isNumbered ? plan.disorder.milliseconds : 20, .submit(operation: operation))
-    if draw.permille(plan.repeats) { soon(4_000, .submit(operation: operation)) }
+    if draw.permille(plan[.repeats]) { soon(4_000, .submit(operation: operation)) }
   }
 
   private func makeChange() -> Change {
@@ -43,15 +43,15 @@ extension World {
     var zone = ZoneID(name: "Z\(draw.below(plan.zonesPerUser))", owner: owner)
     var database = Database.private
     var event: Change.Event
-    if draw.permille(plan.shares) {
+    if draw.permille(plan[.shares]) {
       let guest = draw.pick(people.users)
       event = draw.below(3) == 0 ? .revoked(guest) : .granted(guest)
-    } else if draw.permille(plan.zoneEnds) {
+    } else if draw.permille(plan[.zoneEnds]) {
       event = .zone(draw.pick([.created, .deleted, .deleted, .purged, .reset]))
     } else {
-      if draw.permille(plan.publicChanges) {
+      if draw.permille(plan[.publicChanges]) {
         (zone, database) = (.publicDefault, .public)
-      } else if draw.permille(plan.defaultZone) {
+      } else if draw.permille(plan[.defaultZone]) {
         zone.name = ZoneID.defaultName
       }
       event = .record(makeRecord())
@@ -65,14 +65,14 @@ extension World {
     return Change(
       scope: World.scope, database: database, zone: zone, event: event, author: author,
       fetchCapacity: plan.fetchCapacity, time: now,
-      notification: Identifier(uuidFrom: World.keys.digest(Array("n\(producers.nextID)".utf8))),
+      notification: World.notification("n\(producers.nextID)"),
       fingerprint: producers.nextID &* 0x9e37_79b9_7f4a_7c15)
   }
 
   /// Numbers some changes: two sources give each zone's changes numbers, each in a number space of
   /// its own. Returns true if the change got a number.
   private func number(_ change: inout Change) -> Bool {
-    guard change.database == .private, producers.numberDraw.permille(plan.numbered) else {
+    guard change.database == .private, producers.numberDraw.permille(plan[.numbered]) else {
       return false
     }
     change.origin = UInt64(1 + producers.numberDraw.below(2))
@@ -89,6 +89,12 @@ extension World {
       verb: draw.pick([.created, .updated, .updated, .deleted]), name: "r\(number)",
       type: number.isMultiple(of: 2) ? "A" : "B", tag: "t\(producers.nextID)",
       fields: [Field(name: "k", value: .int64(Int64(draw.below(2))))] + largeValue())
+  }
+
+  /// Sends a request for the first time within `most` milliseconds.
+  func send(_ facts: [Fact], by client: Int? = nil, within most: Int64) {
+    operations.append(Operation(facts: facts, client: client))
+    soon(most, .submit(operation: operations.count - 1))
   }
 
   func submit(_ operation: Int) {

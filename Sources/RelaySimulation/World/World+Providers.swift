@@ -38,29 +38,29 @@ extension World {
     try check(attempt, text)
     outcome.counts[.pushes] += 1
     if attempt.intent == .alert { outcome.counts[.alerts] += 1 }
-    let stepped = daemon.stepped(in: attempt.id.partition)
+    let stepped = daemon.coordinator.stepped(in: attempt.id.partition)
     let taken = PushTaken(attempt: attempt, text: text, stepped: stepped)
     if attempt.route.transport == .courier { return tell(attempt, taken) }
     let token = attempt.address.token.first ?? 0
-    let isSlow = draw.permille(plan.providerSlow)
+    let isSlow = draw.permille(plan[.providerSlow])
     let delay: Int64 = isSlow ? 8_000 : 80
     if isSlow { providers.waiting.insert(attempt.id) }
     func end(_ verdict: Verdict) { soon(delay, .verdict(life: life, attempt, verdict)) }
     if providers.missing.contains(attempt.route) {
       return end(.later(after: nil, .unsent, .init("no provider")))
     }
-    if draw.permille(plan.providerGone) { providers.deadTokens.insert(token) }
+    if draw.permille(plan[.providerGone]) { providers.deadTokens.insert(token) }
     if providers.deadTokens.contains(token) {
       end(.gone(at: draw.below(3) == 0 ? now : nil, .init("Unregistered")))
-    } else if draw.permille(plan.routeRefused) {
+    } else if draw.permille(plan[.routeRefused]) {
       end(.later(after: nil, .route, .init("InvalidProviderToken")))
-    } else if draw.permille(plan.providerLater) {
+    } else if draw.permille(plan[.providerLater]) {
       end(.later(after: .seconds(Int64(draw.below(20))), .device, .init("TooManyRequests")))
-    } else if draw.permille(plan.providerRejects) {
+    } else if draw.permille(plan[.providerRejects]) {
       end(
         draw.below(3) == 0
           ? .tooLarge(.init("PayloadTooLarge")) : .rejected(.init("BadTopic")))
-    } else if draw.permille(plan.providerMute) {
+    } else if draw.permille(plan[.providerMute]) {
       if draw.below(2) == 0 { soon(delay, .taken(taken)) }
       let deadline = Verdict.later(after: nil, .attempt, .init("deadline"))
       at(.seconds(10), .verdict(life: life, attempt, deadline))
@@ -95,7 +95,7 @@ extension World {
     guard let token = push.attempt.address.token.first,
       let index = clients.firstIndex(where: { $0.token == token })
     else { return }
-    if draw.permille(plan.wakeLost) { return }
+    if draw.permille(plan[.wakeLost]) { return }
     soon(
       3_000,
       .woken(client: index, wake: push.attempt.wake, user: push.attempt.device.user))

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayMemory
 
 /// The clients' catch-up: clients send tokens, receive pages, and apply the pages.
 extension World {
@@ -40,7 +41,7 @@ extension World {
 
   func open(_ token: [UInt8], _ feed: FeedKey, _ user: UserID) -> ChangeToken.Opened {
     if mutant == .trustsTokens, token.count == ChangeToken.byteCount {
-      return .place(FeedCursor(era: store.eras(of: feed).all.last?.id ?? 0, position: .zero))
+      return .place(FeedCursor(era: store.world.eras(of: feed).all.last?.id ?? 0, position: .zero))
     }
     return ChangeToken.open(token, feed: feed, reader: user, with: World.keys)
   }
@@ -72,7 +73,7 @@ extension World {
       let follow = clients[reader.client].follows[feed], follow.token == reader.token
     else { return }
     clients[reader.client].follows[feed]?.isFetching = false
-    if draw.permille(plan.answerLost) { return soon(5_000, .fetch(client: reader.client, feed)) }
+    if draw.permille(plan[.answerLost]) { return soon(5_000, .fetch(client: reader.client, feed)) }
     try take(answer, reader)
   }
 
@@ -90,8 +91,7 @@ extension World {
       reached(page.next.position, feed, index)
       if case .database(_, let database) = feed.kind {
         let zones = page.entries.compactMap(\.zone)
-        daemon?.add(.acknowledged(.listed(zones, database), clients[index].key))
-        observer.witness.willBeKnown(.listed(zones, database), of: clients[index].key)
+        acknowledge(.listed(zones, database), index)
       }
       if page.hasMore { soon(200, .fetch(client: index, feed)) }
     }
@@ -120,22 +120,26 @@ extension World {
   /// Reports that the client has the feed up to `position`: a page ended there, or the client sent
   /// the position as a token.
   private func reached(_ position: Position, _ feed: FeedKey, _ index: Int) {
-    let key = clients[index].key
     switch feed.kind {
-    case .notifications:
-      daemon?.add(.acknowledged(.notifications(position), key))
-      observer.acknowledged(position, by: key)
+    case .notifications: acknowledge(.notifications(position), index)
     case .zone(let zone):
-      let database = World.database(of: zone, for: clients[index].user)
-      daemon?.add(.acknowledged(.zone(zone, database, position), key))
-      observer.witness.willBeKnown(.readZone(zone, database, position), of: key)
-      let ref = PushText.ZoneRef(zone: zone, database: database)
+      let user = clients[index].user
+      let database = World.database(of: zone, for: user)
       // An owner and the zone have the same home, so the position is valid in that partition. A
       // participant's partition has other ordinals.
-      let stepped = daemon?.stepped(in: .home(of: key.user, in: key.scope)) ?? .zero
-      observer.acknowledged(ref, key, before: database == .private ? position.ordinal : stepped)
+      let stepped = daemon?.coordinator.stepped(in: .home(of: user, in: World.scope)) ?? .zero
+      acknowledge(
+        .zone(zone, database, position), index,
+        before: database == .private ? position.ordinal : stepped)
     case .database: break
     }
+  }
+
+  /// Tells the relay what the client has read or handled.
+  func acknowledge(_ what: Acknowledged, _ index: Int, before: Ordinal = .zero) {
+    let key = clients[index].key
+    daemon?.add(.acknowledged(what, key))
+    observer.acknowledged(what, by: key, before: before)
   }
 }
 

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayMemory
 
 /// The faults of the machine.
 struct FaultState {
@@ -40,7 +41,7 @@ extension World {
     store.claim(era: draw.next() | 1)
     var settings = plan.settings
     if mutant == .commitsEverything { settings.work.commit = WorkBounds.Commit() }
-    if plan.explaining.steps > 0 { store.begin(at: now, isWhole: true) }
+    if plan[.explained] > 0 { store.trace.begin(at: now, isWhole: true) }
     let daemon = SimulatedDaemon(
       store: store, settings: settings, routes: World.routes.subtracting(providers.missing),
       at: moment,
@@ -48,7 +49,6 @@ extension World {
     self.daemon = daemon
     (providers.waiting, providers.recalled) = ([], [])
     observer.lifeBegan()
-    observer.recovered()
     tell?("  life \(life) begins")
     // The first turn marks the feeds that have unfolded entries, before any reader is served.
     try turn()
@@ -57,7 +57,7 @@ extension World {
 
   func crash(_ why: String) {
     guard let daemon else { return }
-    outcome.reached.formUnion(daemon.reached)
+    outcome.reached.formUnion(daemon.coordinator.reached)
     self.daemon = nil
     // The next life steps the facts that were durable and not stepped.
     for place in durable.unstepped.values.sorted() {
@@ -82,15 +82,15 @@ extension World {
 
   /// Replaces the store with its copy; everything since the copy is lost.
   func restore() {
-    guard plan.restores > 0, let backup = faults.backup else { return }
+    guard plan[.restores] > 0, let backup = faults.backup else { return }
     crash("a restore from the copy of +\((backup.at - World.start).milliseconds) ms")
     store = backup.store
     outcome.counts[.restores] += 1
-    durable.facts = durable.facts.filter { $0.ordinal <= store.last(of: $0.partition) }
+    durable.facts = durable.facts.filter { $0.ordinal <= store.world.last(of: $0.partition) }
     model = Model(scope: World.scope, limits: plan.limits)
     for row in durable.facts { model.apply(row, isFanningOut: true) }
     observer.restored()
-    observer.witness.stops()
+    observer.witness.isOn = false
     for index in operations.indices { operations[index].isAnswered = true }
     producers.shares = []
     for index in clients.indices {
@@ -107,8 +107,8 @@ extension World {
     guard let token = follow.token,
       case .place(let place) = ChangeToken.open(token, feed: key, reader: user, with: World.keys)
     else { return false }
-    let last = store.last(of: key.partition)
-    return !store.eras(of: key).knows(place.era) || place.newest.ordinal > last
+    let last = store.world.last(of: key.partition)
+    return !store.world.eras(of: key).knows(place.era) || place.newest.ordinal > last
   }
 
   /// The store's answer to a commit: success, failure, or a crash with an unknown outcome.
@@ -117,14 +117,14 @@ extension World {
     let rows = daemon.appending.map { authored($0) }
     daemon.appending = []
     let bytes = World.bytes(of: rows)
-    if draw.permille(plan.commitFull) {
+    if draw.permille(plan[.commitFull]) {
       return daemon.add(.appended(.failure(StoreError(.full, "no room"))))
     }
     if bytes > plan.commitBytes {
       let code: StoreError.Code = mutant == .triesForEver ? .full : .tooLarge
       return daemon.add(.appended(.failure(StoreError(code, "\(bytes) bytes"))))
     }
-    if draw.permille(plan.commitUnknown) {
+    if draw.permille(plan[.commitUnknown]) {
       if draw.below(2) == 0 { try journalled(rows) }
       return crash("a commit of unknown outcome")
     }
@@ -136,7 +136,7 @@ extension World {
   private func journalled(_ rows: [JournalEntry]) throws {
     try checkTime(rows)
     try checkWhole(rows)
-    store.append(rows)
+    store.world.append(rows)
     for row in rows {
       durable.unstepped[FactPlace(partition: row.partition, ordinal: row.ordinal)] =
         durable.facts.count
@@ -163,19 +163,19 @@ extension World {
   func folded() throws {
     guard let daemon, let cut = daemon.folding else { return }
     daemon.folding = nil
-    if draw.permille(plan.foldFull) {
+    if draw.permille(plan[.foldFull]) {
       return daemon.add(.folded(.failure(StoreError(.full, "no room"))))
     }
-    if draw.permille(plan.foldUnknown) {
+    if draw.permille(plan[.foldUnknown]) {
       // The cut must be whole whether the fold is written or not.
       try checkWhole(cut)
-      if draw.below(2) == 0 { _ = store.fold(cut) }
+      if draw.below(2) == 0 { _ = store.world.fold(cut) }
       return crash("a fold of unknown outcome")
     }
     try checkWhole(cut)
-    let rows = store.fold(cut)
+    let rows = store.world.fold(cut)
     outcome.counts[.folds] += 1
-    if draw.permille(plan.foldUnknown * 3) { _ = store.fold(cut) }
+    if draw.permille(plan[.foldUnknown] * 3) { _ = store.world.fold(cut) }
     try checkBounds(cut)
     daemon.add(.folded(.success(rows)))
   }
@@ -184,7 +184,7 @@ extension World {
   func stopped() {
     guard let daemon else { return }
     outcome.counts[.stops] += 1
-    if let last = daemon.lastCut(at: moment) { _ = store.fold(last) }
+    if let last = daemon.lastCut(at: moment) { _ = store.world.fold(last) }
     crash("a clean stop")
   }
 }

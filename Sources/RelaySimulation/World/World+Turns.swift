@@ -54,19 +54,19 @@ extension World {
       daemon.add(.recalled(place))
     case .hangUp(let device): hangUp(device)
     case .answer(let request, let result):
-      guard let operation = daemon.operation(of: request) else { return }
+      guard let operation = daemon.operations[request] else { return }
       switch result {
       case .success(let answers): reply(operation, .answers(answers))
       case .failure(let refusal):
         reply(operation, refusal.cause == .requestTooLarge ? .tooLarge : .unavailable)
       }
     case .release(let request): daemon.release(request)
-    case .admission(let refusal): daemon.admit(refusal)
-    case .dirtied(let place): daemon.dirtied(place)
-    case .cut(let others): daemon.cut(without: others)
-    case .visible: for reader in daemon.folded() { try read(reader) }
-    case .unreadable(let cause): for reader in daemon.refused(cause) { comesAgain(reader) }
-    case .timer(let span): arm(daemon, in: span)
+    case .admission(let refusal): daemon.admission.refuse(refusal)
+    case .dirtied(let place): daemon.barrier.dirtied(place)
+    case .cut(let others): daemon.barrier.cut(without: others)
+    case .visible: for reader in daemon.barrier.folded() { try read(reader) }
+    case .unreadable(let cause): for reader in daemon.barrier.refused(cause) { comesAgain(reader) }
+    case .timer(let span): if daemon.arm(at: now + span) { at(span, .timer(life: life)) }
     case .stopped: stopped()
     case .failed(let error, let failure): crash("\(failure) failed: \(error)")
     case .event(let event):
@@ -80,13 +80,6 @@ extension World {
     }
   }
 
-  private func arm(_ daemon: SimulatedDaemon, in span: Span) {
-    let at = now + span
-    guard at < daemon.armed else { return }
-    daemon.armed = at
-    events.add(.timer(life: life), at: at)
-  }
-
   /// Lets a reader that was refused try again later.
   func comesAgain(_ reader: SimulatedDaemon.Reader) {
     let feed = reader.query.feed
@@ -96,7 +89,7 @@ extension World {
   }
 
   func reply(_ operation: Int, _ reply: Reply) {
-    if draw.permille(plan.answerLost) { return }
+    if draw.permille(plan[.answerLost]) { return }
     soon(50, .answer(operation: operation, reply))
   }
 }

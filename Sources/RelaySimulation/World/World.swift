@@ -10,6 +10,18 @@ final class World {
 
   static let keys = ToyKeys()
 
+  /// The feeds that each client of the user follows, besides those of zones.
+  static func feeds(of user: UserID) -> [FeedKey] {
+    let kinds: [FeedKey.Kind] = [
+      .notifications(user), .database(user, .private), .database(user, .shared),
+    ]
+    return kinds.map { FeedKey(scope: scope, kind: $0) }
+  }
+
+  static func notification(_ id: String) -> Identifier {
+    Identifier(uuidFrom: keys.digest(Array(id.utf8)))
+  }
+
   let mutant: Mutant?
   var plan: Plan
   var draw: SeededRandom
@@ -73,11 +85,11 @@ final class World {
 
   private func addClient(of user: UserID) {
     let id = ClientID(Identifier(high: 0x4000, low: 0x8000_0000_0000_0000 | UInt64(clients.count)))
-    let isMute = draw.permille(plan.muteDevices)
+    let isMute = draw.permille(plan[.muteDevices])
     clients.append(
       Client(
         id: id, user: user, token: takeToken(), isMute: isMute,
-        isCourierOnly: courier.draw.permille(plan.courierOnly)))
+        isCourierOnly: courier.draw.permille(plan[.courierOnly])))
   }
 
   func takeToken() -> UInt8 {
@@ -110,10 +122,10 @@ final class World {
       try turn()
       try checkLedger()
       try checkExplanation()
-      if daemon != nil, draw.permille(plan.crash) { crash("the power went") }
+      if daemon != nil, draw.permille(plan[.crash]) { crash("the power went") }
     }
     try checkTheEnd()
-    if let daemon { outcome.reached.formUnion(daemon.reached) }
+    if let daemon { outcome.reached.formUnion(daemon.coordinator.reached) }
   }
 
   /// When the history ends. After the last step of a change, every alert that may pend gets time
@@ -138,17 +150,17 @@ final class World {
     for index in clients.indices { soon(span / 4 + 1, .act(client: index)) }
     for _ in 0..<plan.clientActs { soon(span, .act(client: draw.below(clients.count))) }
     for _ in 0..<plan.changes { soon(span, .produce) }
-    if plan.restores > 0 {
+    if plan[.restores] > 0 {
       soon(span, .copy)
       soon(span, .restore)
     }
-    for _ in 0..<plan.courierVisits {
+    for _ in 0..<plan[.courierVisits] {
       soonAtCourier(span, .connect(client: courier.draw.below(clients.count)))
     }
-    for _ in 0..<4 where draw.permille(plan.stops) { soon(span, .stop) }
-    for _ in 0..<40 where draw.permille(plan.attacks) { soon(span, .attack) }
+    for _ in 0..<4 where draw.permille(plan[.stops]) { soon(span, .stop) }
+    for _ in 0..<40 where draw.permille(plan[.attacks]) { soon(span, .attack) }
     var draw = SeededRandom(seed: outcome.seed ^ 0x7171)
-    for _ in 0..<plan.explaining.reloads {
+    for _ in 0..<plan[.reloads] {
       let route = draw.pick(World.routes.sorted())
       at(Span(milliseconds: Int64(draw.below(Int(span)))), .reload(route))
     }
@@ -176,12 +188,11 @@ final class World {
     case .taken(let push): try taken(push)
     case .woken(let client, let wake, let user): woken(client, wake, user)
     case .fetch(let client, let feed): try fetch(client, feed)
-    case .crash: crash("a crash")
     case .recover: try boot()
     case .stop:
       if daemon != nil { observer.witness.isStopping = true }
       daemon?.stop()
-    case .copy: if plan.restores > 0 { faults.backup = (store, now) }
+    case .copy: if plan[.restores] > 0 { faults.backup = (store, now) }
     case .restore: restore()
     case .attack: try attack()
     case .clockSet: setClock()
@@ -195,7 +206,7 @@ final class World {
     faults.isOver = true
     setClock()
     plan.calm()
-    if mutant == .dropsPushes { plan.providerMute = 0 }
+    if mutant == .dropsPushes { plan[.providerMute] = 0 }
     if daemon == nil { try boot() }
     let started = providers.missing
     providers.missing = []
