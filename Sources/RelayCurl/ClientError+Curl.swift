@@ -57,13 +57,12 @@ extension ClientError {
       self.init(
         code: .forbidden, message: "this user may not connect to \(target)",
         remedy: "run as the user of the daemon, or as root")
-    case ECONNREFUSED:
-      self.init(
-        code: .refused, message: "no program listens on \(target)",
-        remedy: "start the server, or name the address that it uses")
     default:
+      let isRefused = systemError == ECONNREFUSED
       self.init(
-        code: .refused, message: "cannot connect to \(target): \(reason)",
+        code: .refused,
+        message: isRefused
+          ? "no program listens on \(target)" : "cannot connect to \(target): \(reason)",
         remedy: "start the server, or name the address that it uses")
     }
   }

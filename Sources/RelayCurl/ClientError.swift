@@ -35,11 +35,5 @@ package struct ClientError: Error, CustomStringConvertible, Sendable {
   /// What the user can do about the failure.
   package let remedy: String
 
-  package init(code: Code, message: String, remedy: String) {
-    self.code = code
-    self.message = message
-    self.remedy = remedy
-  }
-
   package var description: String { "\(message); \(remedy)" }
 }

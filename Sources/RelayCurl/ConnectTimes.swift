@@ -7,12 +7,6 @@ package struct ConnectTimes: Hashable, Sendable {
   /// Until TLS had verified the server; zero for a connection without TLS.
   package var secured: Duration
 
-  package init(lookedUp: Duration, connected: Duration, secured: Duration) {
-    self.lookedUp = lookedUp
-    self.connected = connected
-    self.secured = secured
-  }
-
   /// The time of all steps.
   package var all: Duration { max(lookedUp, connected, secured) }
 }

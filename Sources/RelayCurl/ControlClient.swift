@@ -1,16 +1,12 @@
 /// A client of a daemon's control socket (HTTP over a Unix socket), for operators' commands.
 package struct ControlClient: Sendable {
-  /// The path of the socket.
-  package let socket: String
-  private let client: HTTPClient
+  private let client = HTTPClient()
+  private let socket: String
   private let timeout: Duration
 
-  package init(
-    socket: String, client: HTTPClient = HTTPClient(), timeout: Duration = .seconds(10)
-  ) {
-    self.socket = socket
-    self.client = client
-    self.timeout = timeout
+  /// - Parameter socket: the path of the socket.
+  package init(socket: String, timeout: Duration = .seconds(10)) {
+    (self.socket, self.timeout) = (socket, timeout)
   }
 
   /// Gets `path`, which begins with a slash and may carry a query.

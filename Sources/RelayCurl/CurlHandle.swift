@@ -39,54 +39,53 @@ final class CurlHandle: @unchecked Sendable {
   func perform(
     _ request: HTTPRequest, _ exchange: Exchange
   ) -> Result<HTTPAnswer, ClientError> {
-    if let refusal = Self.refusal(request) { return .failure(refusal) }
-    let (headers, places) = (Self.list(Self.headerLines(request)), reset(for: request))
-    defer {
-      curl_slist_free_all(headers)
-      curl_slist_free_all(places)
-    }
-    zr_curl_set_list(curl, CURLOPT_HTTPHEADER, headers)
-    let result = withExtendedLifetime(self) {
-      setCallbacks(exchange)
-      defer { current = nil }
+    let headers = Self.list(Self.headerLines(request))
+    defer { curl_slist_free_all(headers) }
+    return run(request, exchange) {
+      zr_curl_set_list(curl, CURLOPT_HTTPHEADER, headers)
       return request.body.withUnsafeBytes { bytes in
         setBody(request, bytes)
         return curl_easy_perform(curl)
       }
+    } answer: {
+      let status = zr_curl_get_long(curl, CURLINFO_RESPONSE_CODE)
+      return HTTPAnswer(status: status, headers: answerHeaders(), body: exchange.body)
     }
-    guard result == CURLE_OK else { return .failure(failure(result, request, exchange)) }
-    let status = zr_curl_get_long(curl, CURLINFO_RESPONSE_CODE)
-    return .success(HTTPAnswer(status: status, headers: answerHeaders(), body: exchange.body))
   }
 
   /// Looks up, connects and secures, without a request. Blocks until this is done or has failed.
   func connect(
     _ request: HTTPRequest, _ exchange: Exchange
   ) -> Result<ConnectTimes, ClientError> {
+    func time(_ info: CURLINFO) -> Duration { .microseconds(zr_curl_get_time(curl, info)) }
+    return run(request, exchange) {
+      zr_curl_set_long(curl, CURLOPT_CONNECT_ONLY, 1)
+      return curl_easy_perform(curl)
+    } answer: {
+      ConnectTimes(
+        lookedUp: time(CURLINFO_NAMELOOKUP_TIME_T), connected: time(CURLINFO_CONNECT_TIME_T),
+        secured: time(CURLINFO_APPCONNECT_TIME_T))
+    }
+  }
+
+  /// Prepares the handle, lets `work` run libcurl, and makes the answer if libcurl succeeds.
+  private func run<Answer>(
+    _ request: HTTPRequest, _ exchange: Exchange, _ work: () -> CURLcode, answer: () -> Answer
+  ) -> Result<Answer, ClientError> {
     if let refusal = Self.refusal(request) { return .failure(refusal) }
     let places = reset(for: request)
     defer { curl_slist_free_all(places) }
-    zr_curl_set_long(curl, CURLOPT_CONNECT_ONLY, 1)
     let result = withExtendedLifetime(self) {
       setCallbacks(exchange)
       defer { current = nil }
-      return curl_easy_perform(curl)
+      return work()
     }
-    guard result == CURLE_OK else { return .failure(failure(result, request, exchange)) }
-    func time(_ info: CURLINFO) -> Duration { .microseconds(zr_curl_get_time(curl, info)) }
-    return .success(
-      ConnectTimes(
-        lookedUp: time(CURLINFO_NAMELOOKUP_TIME_T), connected: time(CURLINFO_CONNECT_TIME_T),
-        secured: time(CURLINFO_APPCONNECT_TIME_T)))
-  }
-
-  private func failure(
-    _ result: CURLcode, _ request: HTTPRequest, _ exchange: Exchange
-  ) -> ClientError {
-    ClientError(
-      exchange.isCancelled ? CURLE_ABORTED_BY_CALLBACK : result,
-      systemError: Int32(zr_curl_get_long(curl, CURLINFO_OS_ERRNO)),
-      text: String(cString: errorText), request: request, bytesMax: exchange.bytesMax)
+    guard result != CURLE_OK else { return .success(answer()) }
+    return .failure(
+      ClientError(
+        exchange.isCancelled ? CURLE_ABORTED_BY_CALLBACK : result,
+        systemError: Int32(zr_curl_get_long(curl, CURLINFO_OS_ERRNO)),
+        text: String(cString: errorText), request: request, bytesMax: exchange.bytesMax))
   }
 
   /// Clears what the last exchange has set, and sets the address.

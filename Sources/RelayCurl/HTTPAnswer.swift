@@ -7,28 +7,18 @@ package struct HTTPAnswer: Sendable {
   package var headers: [(name: String, value: String)]
   package var body: [UInt8]
 
-  package init(status: Int, headers: [(name: String, value: String)], body: [UInt8]) {
-    self.status = status
-    self.headers = headers
-    self.body = body
-  }
-
   /// The value of the first header field with this name. Give the name in lower case.
   package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
   /// The server's clock when it answered (`Date`), in seconds since 1970; nil if it did not tell.
-  package var serverSeconds: Int64? {
-    guard let field = header("date") else { return nil }
-    let seconds = zr_curl_date(field)
-    return seconds < 0 ? nil : seconds
-  }
+  package var serverSeconds: Int64? { seconds("date") { zr_curl_date($0) } }
 
   /// How many seconds the server asks the client to wait (`Retry-After`, in seconds or as a date);
   /// nil if the server states no time.
-  package var retryAfterSeconds: Int64? {
-    guard let field = header("retry-after") else { return nil }
-    let seconds = zr_curl_retry_after(field)
-    return seconds < 0 ? nil : seconds
+  package var retryAfterSeconds: Int64? { seconds("retry-after") { zr_curl_retry_after($0) } }
+
+  private func seconds(_ name: String, _ read: (String) -> Int64) -> Int64? {
+    header(name).map(read).flatMap { $0 < 0 ? nil : $0 }
   }
 
   /// The body as text; invalid UTF-8 is replaced.

@@ -7,13 +7,7 @@ struct FieldLogHandler: LogHandler {
   let write: @Sendable (LogLine) -> Void
   var metadata: Logger.Metadata = [:]
   var metadataProvider: Logger.MetadataProvider?
-  private var ownLevel: Logger.Level?
-
-  init(label: String, levelHandle: LogLevelHandle, write: @escaping @Sendable (LogLine) -> Void) {
-    self.label = label
-    self.levelHandle = levelHandle
-    self.write = write
-  }
+  var ownLevel: Logger.Level?
 
   /// The level of `levelHandle`, unless this logger has a level of its own.
   var logLevel: Logger.Level {

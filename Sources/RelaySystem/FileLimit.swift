@@ -3,11 +3,15 @@ import Glibc
 /// How many files and connections together the process may have open.
 package enum FileLimit {
   /// The hard limit, up to which the soft limit may be raised; 0 if it is unknown.
-  package static var most: Int {
+  package static var most: Int { Int(clamping: current?.rlim_max ?? 0) }
+
+  /// The soft and the hard limit; nil if they are unknown.
+  static var current: rlimit? {
     var limit = rlimit()
-    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
-    return Int(clamping: limit.rlim_max)
+    return getrlimit(resource, &limit) == 0 ? limit : nil
   }
+
+  private static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
 
   /// Raises the soft limit to the hard limit, because each of fifty thousand courier connections
   /// needs a descriptor.
@@ -15,12 +19,10 @@ package enum FileLimit {
   /// - Returns: how many files may be open from now on.
   @discardableResult
   package static func raise() -> Int {
-    var limit = rlimit()
-    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
+    guard let limit = current else { return 0 }
     var raised = limit
     raised.rlim_cur = raised.rlim_max
     // A sandbox may refuse the raised limit; the limit then stays as it was.
-    if setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &raised) == 0 { limit = raised }
-    return Int(clamping: limit.rlim_cur)
+    return Int(clamping: setrlimit(resource, &raised) == 0 ? raised.rlim_cur : limit.rlim_cur)
   }
 }

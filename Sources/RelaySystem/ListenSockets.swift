@@ -20,7 +20,6 @@ package struct ListenSockets: Equatable, Sendable {
     let count = sd_listen_fds_with_names(1, &names)
     guard count >= 0 else {
       throw SystemError(
-        code: .listenSockets,
         message: "the sockets of systemd cannot be taken: \(String(cString: strerror(-count)))",
         remedy: "check LISTEN_FDS and LISTEN_FDNAMES, or start without a socket unit")
     }
@@ -41,7 +40,6 @@ package struct ListenSockets: Equatable, Sendable {
   package func only(_ name: String) throws(SystemError) -> [Int32] {
     guard let other = descriptors.keys.filter({ $0 != name }).min() else { return self[name] }
     throw SystemError(
-      code: .listenSockets,
       message: "systemd hands over a socket named \(other), which nothing here serves",
       remedy: "write FileDescriptorName=\(name) into its socket unit, or disable that unit")
   }

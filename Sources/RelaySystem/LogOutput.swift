@@ -21,13 +21,12 @@ package enum LogOutput: String, CaseIterable, Sendable {
   ///
   /// - Parameter levelHandle: the level of every logger that sets none of its own.
   package func handler(label: String, levelHandle: LogLevelHandle) -> any LogHandler {
-    switch self {
-    case .journal:
-      FieldLogHandler(label: label, levelHandle: levelHandle) { SystemdJournal.send($0) }
-    case .json:
-      FieldLogHandler(label: label, levelHandle: levelHandle) { StandardError.write($0.json) }
-    case .text:
-      FieldLogHandler(label: label, levelHandle: levelHandle) { StandardError.write($0.text) }
+    FieldLogHandler(label: label, levelHandle: levelHandle) { line in
+      switch self {
+      case .journal: SystemdJournal.send(line)
+      case .json: StandardError.write(line.json)
+      case .text: StandardError.write(line.text)
+      }
     }
   }
 

@@ -6,13 +6,11 @@ package import RelayEngine
 package enum OwnProcess {
   /// - Returns: the figures that can be read now. A figure that cannot be read, as in a sandbox
   ///   without /proc, is 0.
-  package static func usage() -> ProcessUsage {
+  package static func usage(apiConnections: Int = 0) -> ProcessUsage {
     var health = ProcessUsage()
+    health.apiConnections = apiConnections
     health.openFiles = openFiles()
-    var limit = rlimit()
-    if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
-      health.openFilesMax = Int(clamping: limit.rlim_cur)
-    }
+    if let limit = FileLimit.current { health.openFilesMax = Int(clamping: limit.rlim_cur) }
     health.residentBytes = residentBytes()
     var usage = rusage()
     if getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0 {

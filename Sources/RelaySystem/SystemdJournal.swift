@@ -10,18 +10,12 @@ enum SystemdJournal {
   /// Sends a line. If systemd's journal does not run, libsystemd drops the line silently.
   static func send(_ line: LogLine) {
     let texts = fields(line).map { Array("\($0.name)=\($0.value)".utf8) }
-    var vectors: [iovec] = []
-    vectors.reserveCapacity(texts.count)
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(texts.reduce(0) { $0 + $1.count })
-    for text in texts { bytes += text }
+    var bytes = Array(texts.joined())
     bytes.withUnsafeMutableBytes { buffer in
       var offset = 0
-      for text in texts {
-        // A field is never empty: it has at least its name.
-        vectors.append(
-          iovec(iov_base: buffer.baseAddress?.advanced(by: offset), iov_len: text.count))
-        offset += text.count
+      let vectors = texts.map { text in
+        defer { offset += text.count }
+        return iovec(iov_base: buffer.baseAddress?.advanced(by: offset), iov_len: text.count)
       }
       // A line that cannot be sent is dropped, because there is no other place to report it.
       _ = sd_journal_sendv(vectors, Int32(vectors.count))

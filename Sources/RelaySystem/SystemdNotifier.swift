@@ -24,8 +24,16 @@ package final class SystemdNotifier: ServiceNotifier {
     isHeard = getenv("NOTIFY_SOCKET") != nil
     // Send four beats an interval, so that one late or lost beat does not make systemd end the
     // daemon.
-    beatGap = WatchdogInterval.current.map { max(1, $0.milliseconds / 4) }
+    beatGap = Self.watchdogInterval.map { max(1, $0.milliseconds / 4) }
     beatEvery = min(.seconds(1), Span(milliseconds: beatGap ?? .max))
+  }
+
+  /// `WatchdogSec` of the unit, within which systemd expects a beat; nil if no watchdog supervises
+  /// this process.
+  package static var watchdogInterval: Span? {
+    var microseconds: UInt64 = 0
+    guard sd_watchdog_enabled(0, &microseconds) > 0 else { return nil }
+    return Span(milliseconds: Int64(clamping: microseconds / 1_000))
   }
 
   /// Reports that the start waits, perhaps for long, until recovery can begin. Call this every few

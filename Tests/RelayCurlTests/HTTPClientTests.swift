@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import RelayCurl
+@testable import RelayCurl
 import Testing
 
 /// What the client guarantees to its callers.

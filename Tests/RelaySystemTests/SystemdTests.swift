@@ -55,7 +55,7 @@ import Testing
       notifier.status("idle")
       notifier.beat()
       notifier.stopping(grace: .zero)
-      try #require(WatchdogInterval.current == nil)
+      try #require(SystemdNotifier.watchdogInterval == nil)
       try #require(try ListenSockets.inherited() == .none)
       try #require(LogOutput.detected() != .journal)
     }
@@ -65,9 +65,9 @@ import Testing
     await #expect(processExitsWith: .success) {
       setenv("WATCHDOG_USEC", "30000000", 1)
       setenv("WATCHDOG_PID", "\(getpid())", 1)
-      try #require(WatchdogInterval.current == Span.seconds(30))
+      try #require(SystemdNotifier.watchdogInterval == Span.seconds(30))
       setenv("WATCHDOG_PID", "1", 1)
-      try #require(WatchdogInterval.current == nil)
+      try #require(SystemdNotifier.watchdogInterval == nil)
     }
   }
 

@@ -15,12 +15,6 @@ package struct DiskTrial: Hashable, Sendable {
   /// The system's error number of the step that failed; nil if all bytes are on the disk.
   package var failure: Int32?
 
-  package init(free: Int64?, took: Duration, failure: Int32?) {
-    self.free = free
-    self.took = took
-    self.failure = failure
-  }
-
   /// The reason of a failure in the system's words.
   package var reason: String { failure.map { String(cString: strerror($0)) } ?? "" }
 

@@ -6,12 +6,6 @@ package struct FilePermissions: Hashable, Sendable {
   package var group: Int
   package var mode: Int
 
-  package init(owner: Int, group: Int, mode: Int) {
-    self.owner = owner
-    self.group = group
-    self.mode = mode
-  }
-
   /// A right of one class of users, as the last three bits of a mode have it.
   package struct Rights: OptionSet, Hashable, Sendable {
     package let rawValue: Int

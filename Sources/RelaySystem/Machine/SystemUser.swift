@@ -7,13 +7,9 @@ package struct SystemUser: Hashable, Sendable {
   package var groups: Set<Int>
   /// The user's name; the number as text where the machine knows no name.
   package var name: String
+}
 
-  package init(id: Int, groups: Set<Int>, name: String) {
-    self.id = id
-    self.groups = groups
-    self.name = name
-  }
-
+extension SystemUser {
   /// The user that this process runs as.
   package static var current: SystemUser {
     SystemUser(id: Int(geteuid()), primaryGroup: Int(getegid()))

@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import RelayCurl
+@testable import RelayCurl
 import Synchronization
 
 /// A bad network between clients and the daemon: it cuts requests and answers, delays them, and
