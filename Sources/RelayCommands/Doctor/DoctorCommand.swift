@@ -57,34 +57,35 @@ struct DoctorCommand: RelayCommand {
     signal(SIGPIPE, SIG_IGN)
     let given = try GivenKeys(userToken: userToken, producerKey: producerKey)
     let probes = await Probes(options, isOffline: offline, given: given, console)
-    let printer = FindingPrinter(console: console, isSilent: json)
-    var doctor = Doctor(probes: probes, tell: { printer.show($0) })
+    var doctor = Doctor(probes: probes, log: FindingLog(console: console, isSilent: json))
     let report = await doctor.run()
     try Renderer(format: json ? .json : .text, console: console).show(report)
     return report.passed ? .done : .failed
   }
 }
 
-/// Prints findings one by one, with a heading before each group.
-private final class FindingPrinter: Sendable {
+/// Keeps the findings, and prints each as it comes, with a heading before each group.
+final class FindingLog: Sendable {
   private let console: Console
   /// True if the findings are printed at the end, as JSON.
   private let isSilent: Bool
-  private let group = Mutex<CheckGroup?>(nil)
+  private let kept = Mutex<[Finding]>([])
 
   init(console: Console, isSilent: Bool) {
     self.console = console
     self.isSilent = isSilent
   }
 
-  func show(_ finding: Finding) {
-    guard !isSilent else { return }
-    let paint = Paint(isColourful: console.isColourful, columns: console.columns)
-    let isNew = group.withLock { group in
-      defer { group = finding.group }
-      return group != finding.group
+  var findings: [Finding] { kept.withLock { $0 } }
+
+  func tell(_ finding: Finding) {
+    let last = kept.withLock { kept in
+      defer { kept.append(finding) }
+      return kept.last
     }
-    if isNew { console.answer(line: paint.strong(finding.group.rawValue)) }
+    guard !isSilent else { return }
+    let paint = console.paint
+    if last?.group != finding.group { console.answer(line: paint.strong(finding.group.rawValue)) }
     for line in finding.lines(paint) { console.answer(line: line) }
   }
 }

@@ -1,10 +1,15 @@
 /// Everything that the doctor found. Its JSON is a documented contract: docs/operations.md.
-struct DoctorReport: Sendable {
-  var version: String
-  var findings: [Finding]
+struct DoctorReport: Encodable, Sendable {
+  let version: String
+  let passed: Bool
+  let firstFailure: Finding?
+  let findings: [Finding]
 
-  var failures: [Finding] { findings.filter { $0.result == .failed } }
-  var passed: Bool { failures.isEmpty }
+  init(version: String, findings: [Finding]) {
+    (self.version, self.findings) = (version, findings)
+    firstFailure = findings.first { $0.result == .failed }
+    passed = firstFailure == nil
+  }
 
   /// How many findings of each kind there are, and the first failure.
   private func summary(_ paint: Paint) -> [String] {
@@ -12,7 +17,7 @@ struct DoctorReport: Sendable {
       (.passed, "good"), (.warning, "to look at"), (.failed, "failed"), (.skipped, "skipped"),
     ]
     let counts = words.map { result, word in "\(findings.count { $0.result == result }) \(word)" }
-    guard let first = failures.first else {
+    guard let first = firstFailure else {
       return [paint.good("all is well") + ": " + counts.joined(separator: ", ")]
     }
     return [
@@ -20,18 +25,6 @@ struct DoctorReport: Sendable {
       "begin with: \(first.group.rawValue): "
         + HumanFormat.line("\(first.subject): \(first.message)"),
     ]
-  }
-}
-
-extension DoctorReport: Encodable {
-  private enum Member: String, CodingKey { case version, passed, firstFailure, findings }
-
-  func encode(to encoder: any Encoder) throws {
-    var members = encoder.container(keyedBy: Member.self)
-    try members.encode(version, forKey: .version)
-    try members.encode(passed, forKey: .passed)
-    try members.encodeIfPresent(failures.first, forKey: .firstFailure)
-    try members.encode(findings, forKey: .findings)
   }
 }
 

@@ -15,103 +15,59 @@ struct Examination {
 
   private let isOffline: Bool
   private var steps = Step.allCases[...]
-  private var hasSettings = false
-  private var hasStore = false
-  private var isRunning = false
-  private(set) var findings: [Finding] = []
+  /// Whether the configuration is good, and whether its store is known.
+  var (hasSettings, hasStore) = (false, false)
+  /// Whether the daemon has answered.
+  var isRunning = false
 
   init(isOffline: Bool) { self.isOffline = isOffline }
 
   mutating func next() -> Action {
     while let step = steps.popFirst() {
-      switch need(of: step) {
-      case .met: return .look(step)
-      case .unmet(let why, let remedy):
-        let finding = Finding.skipped(step.group, step.subject, why, remedy: remedy)
-        findings.append(finding)
-        return .skip(finding)
-      case .silent: continue
-      }
+      // The finding would only repeat that of the servers or of the daemon.
+      if step == .origins, isOffline || !hasSettings || !isRunning { continue }
+      guard let obstacle = obstacle(to: step) else { return .look(step) }
+      return .skip(.skipped(step.group, step.subject, obstacle))
     }
     return .end
   }
 
-  /// The findings of a look.
-  mutating func found(_ new: [Finding]) { findings += new }
-
-  /// The configuration was read: whether it is good, and whether its store is known.
-  mutating func read(hasSettings: Bool, hasStore: Bool) {
-    (self.hasSettings, self.hasStore) = (hasSettings, hasStore)
-  }
-
-  mutating func asked(isRunning: Bool) { self.isRunning = isRunning }
-
-  private enum Need {
-    case met
-    case unmet(String, remedy: String?)
-    /// The step's finding would only repeat another one.
-    case silent
-  }
-
-  private func need(of step: Step) -> Need {
-    switch step {
-    case .configuration, .clock, .clockRun: .met
-    case .files, .disk, .store: hasStore ? .met : .unmet(Self.unread, remedy: nil)
-    case .limits, .port: hasSettings ? .met : .unmet(Self.unread, remedy: nil)
-    case .credentials: hasSettings ? .met : .unmet(Self.unread, remedy: nil)
-    case .daemon: isOffline ? Self.offline : .met
-    case .servers: isOffline ? Self.offline : hasSettings ? .met : .unmet(Self.unread, remedy: nil)
-    case .origins: isOffline || !hasSettings || !isRunning ? .silent : .met
-    case .change:
-      if isOffline {
-        Self.offline
-      } else if !hasSettings {
-        .unmet(Self.unread, remedy: nil)
-      } else if !isRunning {
-        .unmet("no daemon has answered that could take a change", remedy: nil)
-      } else {
-        .met
-      }
+  /// Why a step is skipped; nil if it is not.
+  private func obstacle(to step: Step) -> String? {
+    if isOffline, [.daemon, .servers, .change].contains(step) {
+      return "--offline: nothing is asked over the network"
     }
+    let isKnown =
+      switch step {
+      case .files, .disk, .store: hasStore
+      case .limits, .port, .servers, .credentials, .change: hasSettings
+      case .configuration, .clock, .clockRun, .daemon, .origins: true
+      }
+    guard isKnown else { return "the configuration is not good, so it is not known" }
+    return step == .change && !isRunning ? "no daemon has answered that could take a change" : nil
   }
-
-  private static let unread = "the configuration is not good, so it is not known"
-  private static let offline = Need.unmet(
-    "--offline: nothing is asked over the network", remedy: nil)
 }
 
 extension Examination.Step {
-  var group: CheckGroup {
-    switch self {
-    case .configuration: .configuration
-    case .files: .files
-    case .clock, .clockRun: .clock
-    case .limits: .limits
-    case .disk: .disk
-    case .store: .store
-    case .port: .port
-    case .daemon: .daemon
-    case .servers, .origins: .network
-    case .credentials: .credentials
-    case .change: .change
-    }
-  }
+  var group: CheckGroup { place.group }
 
   /// What a skipped look would have been about.
-  fileprivate var subject: String {
+  fileprivate var subject: String { place.subject }
+
+  private var place: (group: CheckGroup, subject: String) {
     switch self {
-    case .configuration: "the configuration"
-    case .files: "owners and modes"
-    case .clock, .clockRun: "the machine's clock"
-    case .limits: "open files"
-    case .disk: "the store's disk"
-    case .store: "the store"
-    case .port: "the addresses to listen on"
-    case .daemon: "the running daemon"
-    case .servers: "providers and other servers"
-    case .credentials: "credentials"
-    case .origins: "origins"
-    case .change: "a change"
+    case .configuration: (.configuration, "the configuration")
+    case .files: (.files, "owners and modes")
+    case .clock, .clockRun: (.clock, "the machine's clock")
+    case .limits: (.limits, "open files")
+    case .disk: (.disk, "the store's disk")
+    case .store: (.store, "the store")
+    case .port: (.port, "the addresses to listen on")
+    case .daemon: (.daemon, "the running daemon")
+    case .servers: (.network, "providers and other servers")
+    case .origins: (.network, "origins")
+    case .credentials: (.credentials, "credentials")
+    case .change: (.change, "a change")
     }
   }
 }

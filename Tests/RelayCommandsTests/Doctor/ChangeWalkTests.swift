@@ -20,9 +20,8 @@ import Testing
 
   @Test func `only the relay that knows the doctor's device is this relay`() throws {
     func found(_ answer: WalkAnswer) -> [String] {
-      PublicURLEvidence(url: "https://a", devices: answer, names).findings.map {
-        $0.code?.text ?? $0.message
-      }
+      let finding = PublicURLEvidence(url: "https://a", devices: answer, names).finding
+      return [finding.code?.text ?? finding.message]
     }
     let own = #"{"devices":[{"clientId":"old"},{"clientId":"\#(names.client)"}]}"#
     #expect(found(try answer(own)) == ["it leads to this relay"])

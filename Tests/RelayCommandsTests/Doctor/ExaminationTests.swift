@@ -20,9 +20,9 @@ import Testing
       case .look(let step):
         lines.append("\(step)")
         if step == .configuration {
-          examination.read(hasSettings: hasSettings, hasStore: hasStore)
+          (examination.hasSettings, examination.hasStore) = (hasSettings, hasStore)
         }
-        if step == .daemon { examination.asked(isRunning: isRunning) }
+        if step == .daemon { examination.isRunning = isRunning }
       }
     }
   }

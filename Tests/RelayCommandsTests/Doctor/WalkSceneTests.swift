@@ -50,7 +50,7 @@ import Testing
     var given = GivenKeys.none
     given.producerKey = records
     #expect(scene(WalkScene.choose(apps, given))?.scope.container == "two")
-    given.userToken = GivenKeys.GivenToken(text: "t", containers: ["one"])
+    given.userToken = ("t", ["one"])
     #expect(scene(WalkScene.choose(apps, given))?.scope.container == "one")
   }
 
@@ -71,7 +71,7 @@ import Testing
     #expect(finding.result == .skipped && finding.remedy?.contains("--user-token FILE") == true)
     #expect(finding.remedy?.contains("_zonerelay-doctor") == true)
     var given = GivenKeys.none
-    given.userToken = GivenKeys.GivenToken(text: "t", containers: ["other"])
+    given.userToken = ("t", ["other"])
     #expect(skipped(WalkScene.choose(apps, given)) == finding, "the token is of another container")
     let foreign = [
       try app("two", users: .sharedSecret(secret), producers: [try signing(records)])

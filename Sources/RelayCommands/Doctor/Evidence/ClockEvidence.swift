@@ -13,30 +13,24 @@ struct ClockEvidence: Sendable {
   /// The relay's time goes on while its clock is behind by less.
   static let behindMax = Span.minutes(1)
 
-  var findings: [Finding] {
+  var finding: Finding {
     let subject = "the machine's clock"
-    guard wall >= Self.earliest else {
-      return [
-        .found(.clockUnset, subject, cause: "it shows \(HumanFormat.moment(wall.milliseconds))")
-      ]
-    }
     let shown = HumanFormat.moment(wall.milliseconds)
+    guard wall >= Self.earliest else {
+      return .found(.clockUnset, subject, cause: "it shows \(shown)")
+    }
     guard let relayTime else {
-      return [
-        .passed(
-          .clock, subject, "it shows \(shown); no time of the relay is known to compare it with")
-      ]
+      return .passed(
+        .clock, subject, "it shows \(shown); no time of the relay is known to compare it with")
     }
     let ahead = wall - relayTime
     let cause =
       "it shows \(shown), and the relay knew \(HumanFormat.moment(relayTime.milliseconds))"
     if ahead < .zero, relayTime - wall > Self.behindMax {
-      return [.found(.clockBehind, subject, cause: cause)]
+      return .found(.clockBehind, subject, cause: cause)
     }
-    if !isRunning, ahead > RelayClock.jumpMax {
-      return [.found(.clockAhead, subject, cause: cause)]
-    }
-    return [.passed(.clock, subject, "it shows \(shown), and the relay's time agrees")]
+    if !isRunning, ahead > RelayClock.jumpMax { return .found(.clockAhead, subject, cause: cause) }
+    return .passed(.clock, subject, "it shows \(shown), and the relay's time agrees")
   }
 }
 

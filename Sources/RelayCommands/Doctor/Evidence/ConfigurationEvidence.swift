@@ -9,9 +9,7 @@ struct ConfigurationEvidence: Sendable {
       return [.passed(.configuration, file, "the configuration is good")]
     }
     return problems.map { problem in
-      let place = problem.line.map { " (line \($0))" } ?? ""
-      return .found(
-        .configurationBad, problem.key + place, cause: problem.cause, remedy: problem.remedy)
+      .found(.configurationBad, problem.place, cause: problem.cause, remedy: problem.remedy)
     }
   }
 }

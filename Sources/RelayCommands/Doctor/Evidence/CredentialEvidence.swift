@@ -18,23 +18,20 @@ struct CredentialEvidence: Sendable {
   /// The clock of the provider, where it told it.
   var time: ServerTime?
 
-  var findings: [Finding] { verdicts + (time?.findings ?? []) }
+  var findings: [Finding] { [verdict] + (time?.findings ?? []) }
 
-  private var verdicts: [Finding] {
+  private var verdict: Finding {
     switch outcome {
-    case .apns(let answer): return [apns(answer.outcome)]
-    case .fcm(let answer): return [fcm(answer.outcome)]
+    case .apns(let answer): apns(answer.outcome)
+    case .fcm(let answer): fcm(answer.outcome)
     case .expired(let problem):
-      return [.found(.certificateExpired, route, cause: problem.text, remedy: problem.remedy)]
+      .found(.certificateExpired, route, cause: problem.text, remedy: problem.remedy)
     case .webPush(.success(let publicKey)):
-      return [
-        .passed(
-          .credentials, route, "the two halves belong together; apps subscribe with \(publicKey)")
-      ]
+      .passed(
+        .credentials, route, "the two halves belong together; apps subscribe with \(publicKey)")
     case .webPush(.failure(let problem)):
-      return [.found(.webPushKeysMismatched, route, cause: problem.text, remedy: problem.remedy)]
-    case .skipped(let why, let remedy):
-      return [.skipped(.credentials, route, why, remedy: remedy)]
+      .found(.webPushKeysMismatched, route, cause: problem.text, remedy: problem.remedy)
+    case .skipped(let why, let remedy): .skipped(.credentials, route, why, remedy: remedy)
     }
   }
 
@@ -72,11 +69,9 @@ struct CredentialEvidence: Sendable {
     case .answered(200, _):
       return .passed(.credentials, route, "Google takes the account, and FCM the message")
     case .answered(let status, let reason):
-      let cause = "FCM answered \(status) \(reason ?? "without a reason")"
-      switch status {
-      case 401, 403, 404: return .found(.fcmProjectRefused, route, cause: cause)
-      default: return .found(.fcmUnexpected, route, cause: cause)
-      }
+      return .found(
+        [401, 403, 404].contains(status) ? .fcmProjectRefused : .fcmUnexpected, route,
+        cause: "FCM answered \(status) \(reason ?? "without a reason")")
     }
   }
 }

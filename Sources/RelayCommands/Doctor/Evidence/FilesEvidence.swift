@@ -21,7 +21,7 @@ struct FilesEvidence: Sendable {
     guard unknown == 0 else {
       return .skipped(
         .files, "owners and modes", "this user may not look at \(unknown) of the files",
-        remedy: "run the doctor as root or as the daemon's user")
+        remedy: Finding.otherUser)
     }
     let (own, others) = (secrets.count, store.count)
     return .passed(

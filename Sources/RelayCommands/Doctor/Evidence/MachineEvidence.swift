@@ -9,18 +9,16 @@ struct LimitsEvidence: Sendable {
   /// The pid of the running daemon, whose limit was read; nil if it is this process's.
   var daemon: Int32?
 
-  var findings: [Finding] {
+  var finding: Finding {
     let subject = daemon.map { "open files of process \($0)" } ?? "open files of this shell"
     guard let misfit else {
       let count = most == .max ? "any number of" : "\(most)"
-      return [.passed(.limits, subject, "\(count) files may be open, which suffices")]
+      return .passed(.limits, subject, "\(count) files may be open, which suffices")
     }
     let parts = misfit.split(separator: ";", maxSplits: 1)
-    return [
-      .found(
-        .openFilesTooFew, subject, cause: String(parts[0]),
-        remedy: parts.count > 1 ? String(parts[1].drop { $0 == " " }) : nil)
-    ]
+    return .found(
+      .openFilesTooFew, subject, cause: String(parts[0]),
+      remedy: parts.count > 1 ? String(parts[1].drop { $0 == " " }) : nil)
   }
 }
 
@@ -42,11 +40,19 @@ struct DiskEvidence: Sendable {
       if !isDaemonUser, [EACCES, EPERM].contains(failure) {
         return [
           .skipped(
-            .disk, directory, "this user may not write there",
-            remedy: "run the doctor as root or as the daemon's user")
+            .disk, directory, "this user may not write there", remedy: Finding.otherUser)
         ]
       }
-      return [.found(code(of: failure), directory, cause: cause)]
+      let code: FindingCode =
+        switch failure {
+        case ENOSPC, EDQUOT: .diskFull
+        case EROFS: .diskReadOnly
+        default: .diskUnwritable
+        }
+      let room = trial.free.map { "; \(HumanFormat.size($0)) are free" } ?? ""
+      return [
+        .found(code, directory, cause: "a trial could not be written: \(trial.reason)\(room)")
+      ]
     }
     let free = trial.free.map { "\(HumanFormat.size($0)) are free" } ?? "its size is unknown"
     var found: [Finding] = []
@@ -66,18 +72,5 @@ struct DiskEvidence: Sendable {
         .disk, directory, "it can be written, and what is written reaches the disk; \(free)",
         took: trial.took)
     ]
-  }
-
-  private var cause: String {
-    let free = trial.free.map { "; \(HumanFormat.size($0)) are free" } ?? ""
-    return "a trial could not be written: \(trial.reason)\(free)"
-  }
-
-  private func code(of failure: Int32) -> FindingCode {
-    switch failure {
-    case ENOSPC, EDQUOT: .diskFull
-    case EROFS: .diskReadOnly
-    default: .diskUnwritable
-    }
   }
 }

@@ -2,29 +2,19 @@ import RelayCurl
 
 /// A try to connect to a server that the configuration names.
 struct ServerEvidence: Sendable {
-  enum Outcome: Sendable {
-    case connected(ConnectTimes)
-    case failed(ClientError)
-  }
-
   /// What the configuration needs the server for, such as `apns com.example.notes`.
   var use: String
   /// Scheme, host and port.
   var place: String
-  var outcome: Outcome
+  var outcome: Result<ConnectTimes, ClientError>
 
-  var isReached: Bool {
-    if case .connected = outcome { true } else { false }
-  }
-
-  var findings: [Finding] {
+  var finding: Finding {
     let subject = "\(use) at \(place)"
     switch outcome {
-    case .connected(let times):
+    case .success(let times):
       let steps = times.secured > .zero ? "DNS, TCP and TLS" : "DNS and TCP"
-      return [.passed(.network, subject, "\(steps) are good", took: times.all)]
-    case .failed(let error):
-      return [Self.finding(of: error, subject)]
+      return .passed(.network, subject, "\(steps) are good", took: times.all)
+    case .failure(let error): return Self.finding(of: error, subject)
     }
   }
 
@@ -91,48 +81,34 @@ struct PublicURLEvidence: Sendable {
     case relay(took: Duration)
     /// The relay there knows the device that the doctor has made here.
     case thisRelay
+    /// There is no answer, or not a relay's; the text says why.
     case other(String)
-    case failed(ClientError)
   }
 
   var url: String
   var outcome: Outcome
 
-  var findings: [Finding] {
+  var finding: Finding {
     let subject = "server.publicURL \(url)"
-    switch outcome {
-    case .relay(let took):
-      return [.passed(.network, subject, "a relay answers there", took: took)]
-    case .thisRelay: return [.passed(.change, subject, "it leads to this relay")]
-    case .other(let answer): return [.found(.publicURLElsewhere, subject, cause: answer)]
-    case .failed(let error):
-      return [.found(.publicURLElsewhere, subject, cause: error.message)]
+    return switch outcome {
+    case .relay(let took): .passed(.network, subject, "a relay answers there", took: took)
+    case .thisRelay: .passed(.change, subject, "it leads to this relay")
+    case .other(let answer): .found(.publicURLElsewhere, subject, cause: answer)
     }
   }
 }
 
 /// How the daemon answered the preflight of a browser whose page has a listed origin.
 struct OriginEvidence: Sendable {
-  enum Outcome: Hashable, Sendable {
-    case allowed
-    case refused(status: Int)
-    case failed(String)
-  }
-
   var origin: String
   /// Container and environment.
   var scope: String
-  var outcome: Outcome
+  /// Why its pages may not ask; nil if they may.
+  var refusal: String?
 
-  var findings: [Finding] {
+  var finding: Finding {
     let subject = "origin \(origin) of \(scope)"
-    switch outcome {
-    case .allowed: return [.passed(.network, subject, "the daemon lets its pages ask")]
-    case .refused(let status):
-      return [
-        .found(.originRefused, subject, cause: "the daemon answered its preflight with \(status)")
-      ]
-    case .failed(let reason): return [.found(.originRefused, subject, cause: reason)]
-    }
+    return refusal.map { .found(.originRefused, subject, cause: $0) }
+      ?? .passed(.network, subject, "the daemon lets its pages ask")
   }
 }

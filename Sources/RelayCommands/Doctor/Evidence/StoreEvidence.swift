@@ -27,8 +27,7 @@ struct StoreEvidence: Sendable {
     if let foreignKey {
       found.append(.found(.tokenKeyForeign, key, cause: foreignKey.message))
     } else if let unusableKey {
-      found.append(
-        .found(.tokenKeyUnusable, unusableKey.path, cause: unusableKey.found))
+      found.append(.found(.tokenKeyUnusable, unusableKey.path, cause: unusableKey.found))
     } else if !hasKey, description?.hasServed == true {
       found.append(.found(.tokenKeyMissing, key, cause: "the store has served, and is not new"))
     }
@@ -37,7 +36,7 @@ struct StoreEvidence: Sendable {
       return [
         .skipped(
           .store, directory, unreadable?.message ?? "this user may not look into it",
-          remedy: "run the doctor as root or as the daemon's user")
+          remedy: Finding.otherUser)
       ]
     }
     let state =

@@ -24,6 +24,9 @@ struct Finding: Hashable, Encodable, Sendable {
   /// How long the step took; nil where the time says nothing.
   var seconds: Double?
 
+  /// The remedy where this user may not look.
+  static let otherUser = "run the doctor as root or as the daemon's user"
+
   static func passed(
     _ group: CheckGroup, _ subject: String, _ message: String, took: Duration? = nil
   ) -> Finding {

@@ -1,9 +1,4 @@
 extension FindingCode {
-  static let ofChange = [
-    changeDevice, changeSubscription, changePost, changeCourier, changeFetch,
-    changeAcknowledgement, changeLeftovers, changeInterrupted,
-  ]
-
   static let changeDevice = FindingCode(
     "change_device", .change, "the relay does not register a device of the doctor",
     remedy: "with 401, the running daemon verifies users by other keys than this configuration "

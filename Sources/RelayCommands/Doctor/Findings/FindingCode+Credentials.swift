@@ -1,10 +1,4 @@
 extension FindingCode {
-  static let ofCredentials = [
-    apnsTokenRefused, apnsTokenExpired, apnsTokenUpdates, apnsTopicRefused, apnsCertificateRefused,
-    certificateExpired, apnsUnanswered, apnsUnexpected, fcmAccountRefused, fcmProjectRefused,
-    fcmUnanswered, fcmUnexpected, webPushKeysMismatched,
-  ]
-
   static let apnsTokenRefused = FindingCode(
     "apns_token_refused", .credentials, "Apple refuses the provider token of a route",
     remedy: "compare key.keyID and key.teamID with Apple's developer account, and name the "

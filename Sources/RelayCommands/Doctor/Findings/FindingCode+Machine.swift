@@ -1,6 +1,4 @@
 extension FindingCode {
-  static let ofFiles = [secretUnreadable, secretOpen, storeClosed]
-
   static let secretUnreadable = FindingCode(
     "secret_unreadable", .files, "the daemon's user may not read a secret",
     remedy: "let the daemon's group read it: chgrp GROUP FILE, chmod 0640 FILE; and enter its "
@@ -11,8 +9,6 @@ extension FindingCode {
   static let storeClosed = FindingCode(
     "store_closed", .files, "the daemon's user may not use a file of the store",
     remedy: "give the store to the daemon's user: chown -R USER:GROUP DIRECTORY")
-
-  static let ofClock = [clockUnset, clockAhead, clockBehind, clockDiffers, clockJumped]
 
   static let clockUnset = FindingCode(
     "clock_unset", .clock, "the machine's clock is years behind",
@@ -33,10 +29,6 @@ extension FindingCode {
   static let clockJumped = FindingCode(
     "clock_jumped", .clock, isWarning: true, "the machine's clock was set while the doctor looked",
     remedy: "look at what sets it: timedatectl, journalctl -u systemd-timesyncd")
-
-  static let ofMachine = [
-    openFilesTooFew, diskFull, diskReadOnly, diskUnwritable, diskNearlyFull, diskSlow,
-  ]
 
   static let openFilesTooFew = FindingCode(
     "open_files_too_few", .limits, isWarning: true,

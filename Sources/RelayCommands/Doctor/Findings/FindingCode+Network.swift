@@ -1,9 +1,4 @@
 extension FindingCode {
-  static let ofNetwork = [
-    hostUnknown, serverUnreachable, serverUntrusted, keysUnusable, publicURLElsewhere,
-    originRefused,
-  ]
-
   static let hostUnknown = FindingCode(
     "host_unknown", .network, "the name of a server has no address",
     remedy: "correct the name in the configuration, or the machine's DNS: resolvectl query NAME")

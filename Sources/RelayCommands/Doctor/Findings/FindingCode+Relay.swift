@@ -1,6 +1,4 @@
 extension FindingCode {
-  static let ofStore = [storeRefused, tokenKeyForeign, tokenKeyUnusable, tokenKeyMissing]
-
   static let storeRefused = FindingCode(
     "store_refused", .store, "the daemon would refuse the store",
     remedy: "docs/troubleshooting.md explains the code of the cause")
@@ -15,11 +13,6 @@ extension FindingCode {
     "token_key_missing", .store, "the store's token key is missing",
     remedy: "put back keys/1.key of this store before the next start, which would make another "
       + "one: then clients begin anew once")
-
-  static let ofDaemon = [
-    portTaken, addressForeign, portForbidden, portNotServed, daemonStopped, daemonSilent,
-    daemonUnhealthy,
-  ]
 
   static let portTaken = FindingCode(
     "port_taken", .port, "another program listens on the relay's address",

@@ -21,13 +21,19 @@ struct FindingCode: Hashable, Sendable {
     self.isWarning = isWarning
   }
 
-  static func == (left: FindingCode, right: FindingCode) -> Bool { left.text == right.text }
-  func hash(into hasher: inout Hasher) { hasher.combine(text) }
-
   /// Every code, in the order of the groups.
-  static let all: [FindingCode] =
-    [configurationBad] + ofFiles + ofClock + ofMachine + ofStore + ofDaemon + ofNetwork
-    + ofCredentials + ofChange
+  static let all = [
+    configurationBad, secretUnreadable, secretOpen, storeClosed, clockUnset, clockAhead,
+    clockBehind, clockDiffers, clockJumped, openFilesTooFew, diskFull, diskReadOnly, diskUnwritable,
+    diskNearlyFull, diskSlow, storeRefused, tokenKeyForeign, tokenKeyUnusable, tokenKeyMissing,
+    portTaken, addressForeign, portForbidden, portNotServed, daemonStopped, daemonSilent,
+    daemonUnhealthy, hostUnknown, serverUnreachable, serverUntrusted, keysUnusable,
+    publicURLElsewhere, originRefused, apnsTokenRefused, apnsTokenExpired, apnsTokenUpdates,
+    apnsTopicRefused, apnsCertificateRefused, certificateExpired, apnsUnanswered, apnsUnexpected,
+    fcmAccountRefused, fcmProjectRefused, fcmUnanswered, fcmUnexpected, webPushKeysMismatched,
+    changeDevice, changeSubscription, changePost, changeCourier, changeFetch, changeAcknowledgement,
+    changeLeftovers, changeInterrupted,
+  ]
 
   static let configurationBad = FindingCode(
     "configuration_bad", .configuration, "the configuration is bad",

@@ -1,4 +1,5 @@
 import RelayCurl
+import RelayHTTP
 
 /// How the doctor reaches the API of the daemon on this machine, past any proxy.
 struct DaemonAddress: Sendable {

@@ -17,17 +17,21 @@ extension Probes {
       }
       if let web = app.webPush { questions.append { webPush(web, of: app.scope) } }
     }
-    return await Self.answers(to: questions).flatMap(\.findings)
+    return await Self.answers(to: questions) { await $0() }.flatMap(\.findings)
   }
 
   /// What a provider is asked about one credential.
   typealias Question = @Sendable () async -> CredentialEvidence
 
-  /// Asks all providers at the same time, because one that is silent takes as long as it may. The
+  /// Asks all servers at the same time, because one that is silent takes as long as it may. The
   /// answers are in the order of the questions.
-  static func answers(to questions: [Question]) async -> [CredentialEvidence] {
-    await withTaskGroup(of: (Int, CredentialEvidence).self) { group in
-      for (index, ask) in questions.enumerated() { group.addTask { (index, await ask()) } }
+  static func answers<Asked: Sendable, Answer: Sendable>(
+    to questions: [Asked], _ ask: @escaping @Sendable (Asked) async -> Answer
+  ) async -> [Answer] {
+    await withTaskGroup(of: (Int, Answer).self) { group in
+      for (index, asked) in questions.enumerated() {
+        group.addTask { (index, await ask(asked)) }
+      }
       return await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
     }
   }
@@ -59,7 +63,8 @@ extension Probes {
       if let obstacle = obstacle(to: route.endpoint.url) { return evidence(obstacle) }
       var credential: APNsCredential?
       if case .key(let key) = made.credential {
-        guard let directory = tokenDirectory(settings) else {
+        let directory = Settings.providerTokens(in: settings.store.directory)
+        guard access(directory, R_OK | W_OK | X_OK) == 0 else {
           return evidence(
             .skipped(
               "a provider token of the doctor could not be kept for the daemon, and Apple would "
@@ -69,48 +74,46 @@ extension Probes {
         credential = try await APNsCredential(key, keptIn: directory)
       }
       let prepared = credential
-      return { await ask(made, prepared, name, at: route.endpoint.url) }
+      return {
+        say("asking Apple about \(name)")
+        return await told(name, at: route.endpoint.url, { .apns($0) }) {
+          try await APNsProbe.ask(
+            made, credential: prepared, group: MultiThreadedEventLoopGroup.singleton,
+            logger: Self.quiet, at: now)
+        }
+      }
     } catch {
       return evidence(.apns(ProbeAnswer(.unanswered("\(Failure(error).message)"))))
     }
   }
 
-  private func ask(
-    _ made: APNsSettings, _ credential: APNsCredential?, _ name: String, at url: String
+  /// What a provider answers. An error counts as no answer.
+  private func told(
+    _ name: String, at place: String, _ outcome: (ProbeAnswer) -> CredentialEvidence.Outcome,
+    _ ask: () async throws -> ProbeAnswer
   ) async -> CredentialEvidence {
-    say("asking Apple about \(name)")
+    let answer: ProbeAnswer
     do {
-      let answer = try await APNsProbe.ask(
-        made, credential: credential, group: MultiThreadedEventLoopGroup.singleton,
-        logger: Self.quiet, at: now)
-      return told(answer, .apns(answer), of: name, at: url)
+      answer = try await ask()
     } catch {
-      return CredentialEvidence(
-        route: name, outcome: .apns(ProbeAnswer(.unanswered("\(Failure(error).message)"))))
+      answer = ProbeAnswer(.unanswered("\(Failure(error).message)"))
     }
-  }
-
-  /// Where the daemon keeps provider tokens; nil if this user cannot keep one there.
-  private func tokenDirectory(_ settings: Settings) -> String? {
-    let directory = Settings.providerTokens(in: settings.store.directory)
-    return access(directory, R_OK | W_OK | X_OK) == 0 ? directory : nil
+    return CredentialEvidence(
+      route: name, outcome: outcome(answer),
+      time: serverTime(answer.date.map { $0.milliseconds / 1_000 }, of: place))
   }
 
   private func fcm(_ fcm: Settings.FCM, of scope: Scope) async -> CredentialEvidence {
     let name = "fcm \(fcm.project) of \(scope.text)"
-    do {
+    let place = "https://\(fcm.host):\(fcm.port)"
+    if let obstacle = obstacle(to: place) {
+      return CredentialEvidence(route: name, outcome: obstacle)
+    }
+    return await told(name, at: place, { .fcm($0) }) {
       let made = try FCMSettings(fcm, limits: engineLimits)
-      let place = "https://\(fcm.host):\(fcm.port)"
-      if let obstacle = obstacle(to: place) {
-        return CredentialEvidence(route: name, outcome: obstacle)
-      }
       say("asking Google about \(name)")
-      let answer = try await FCMProbe.ask(
+      return try await FCMProbe.ask(
         made, group: MultiThreadedEventLoopGroup.singleton, logger: Self.quiet, at: now)
-      return told(answer, .fcm(answer), of: name, at: place)
-    } catch {
-      return CredentialEvidence(
-        route: name, outcome: .fcm(ProbeAnswer(.unanswered("\(Failure(error).message)"))))
     }
   }
 
@@ -133,13 +136,5 @@ extension Probes {
     }
     guard unreachable.contains(HTTPRequest("GET", place).place) else { return nil }
     return .skipped("its provider takes no connection", remedy: nil)
-  }
-
-  private func told(
-    _ answer: ProbeAnswer, _ outcome: CredentialEvidence.Outcome, of name: String, at place: String
-  ) -> CredentialEvidence {
-    CredentialEvidence(
-      route: name, outcome: outcome,
-      time: serverTime(answer.date.map { $0.milliseconds / 1_000 }, of: place))
   }
 }

@@ -109,7 +109,7 @@ extension Probes {
           isOffline
           ? try SocketAddress(ipAddress: address.host, port: address.port)
           : try SocketAddress.makeAddressResolvingHost(address.host, port: address.port)
-        outcome = self.outcome(of: AddressTrial.take(place), port: address.port)
+        outcome = self.outcome(of: Self.take(place), port: address.port)
       } catch {
         // A name that has no address is a problem of the configuration, and reported there.
         return nil
@@ -150,12 +150,11 @@ extension Probes {
     let name = holder.name ?? "a program"
     return .taken(name == "systemd" ? .systemd : .other(name: name, pid: holder.pid))
   }
-}
 
-/// A try to take an address, without listening on it: no client can connect meanwhile.
-private enum AddressTrial {
+  /// Tries to take an address, without listening on it: no client can connect meanwhile.
+  ///
   /// - Returns: the system's error number; nil if the address could be taken.
-  static func take(_ address: SocketAddress) -> Int32? {
+  private static func take(_ address: SocketAddress) -> Int32? {
     let descriptor = socket(
       address.protocol == .inet6 ? AF_INET6 : AF_INET,
       Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -168,13 +167,5 @@ private enum AddressTrial {
     return address.withSockAddr { pointer, size in
       bind(descriptor, pointer, socklen_t(size)) == 0 ? nil : errno
     }
-  }
-}
-
-extension [String] {
-  /// The first of each text.
-  fileprivate var uniqued: [String] {
-    var seen: Set<String> = []
-    return filter { seen.insert($0).inserted }
   }
 }

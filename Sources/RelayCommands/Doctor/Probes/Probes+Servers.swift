@@ -9,11 +9,7 @@ import RelayPush
 /// connection and show a good certificate.
 extension Probes {
   /// A server, and the authorities that vouch for it.
-  struct Server: Sendable {
-    var use: String
-    var url: String
-    var trustRoots: String?
-  }
+  typealias Server = (use: String, url: String, trustRoots: String?)
 
   mutating func servers() async -> [Finding] {
     guard let settings else { return [] }
@@ -21,13 +17,13 @@ extension Probes {
     if !named.isEmpty { say("connecting to providers and webhooks") }
     var found: [Finding] = []
     for evidence in await connections(to: named) {
-      if !evidence.isReached { unreachable.insert(evidence.place) }
-      found += evidence.findings
+      if case .failure = evidence.outcome { unreachable.insert(evidence.place) }
+      found.append(evidence.finding)
     }
     for evidence in await keySets(of: settings) { found += evidence.findings }
     if let evidence = await publicURL(of: settings) {
       if case .relay = evidence.outcome { hasPublicURL = true }
-      found += evidence.findings
+      found.append(evidence.finding)
     }
     return found
   }
@@ -38,28 +34,19 @@ extension Probes {
       var servers: [Server] = []
       for route in app.apns {
         for endpoint in [route.endpoint, route.otherEndpoint].compactMap(\.self) {
-          servers.append(
-            Server(
-              use: "apns \(route.topic)", url: endpoint.url, trustRoots: route.trustRoots))
+          servers.append(("apns \(route.topic)", endpoint.url, route.trustRoots))
         }
       }
       if let fcm = app.fcm {
-        servers.append(
-          Server(
-            use: "fcm \(fcm.project)", url: "https://\(fcm.host):\(fcm.port)",
-            trustRoots: fcm.trustRoots))
+        let name = "fcm \(fcm.project)"
+        servers.append((name, "https://\(fcm.host):\(fcm.port)", fcm.trustRoots))
         // The file was read as an account when the configuration was.
         if let account = try? ServiceAccount(json: fcm.serviceAccount.bytes) {
-          servers.append(
-            Server(
-              use: "tokens of fcm \(fcm.project)", url: account.tokenURL,
-              trustRoots: fcm.trustRoots))
+          servers.append(("tokens of \(name)", account.tokenURL, fcm.trustRoots))
         }
       }
       if let webhook = app.feedback {
-        servers.append(
-          Server(
-            use: "webhook of \(app.scope.text)", url: webhook.url, trustRoots: webhook.trustRoots))
+        servers.append(("webhook of \(app.scope.text)", webhook.url, webhook.trustRoots))
       }
       return servers
     }
@@ -70,25 +57,16 @@ extension Probes {
   private func connections(to servers: [Server]) async -> [ServerEvidence] {
     var seen: Set<String> = []
     let servers = servers.filter { seen.insert(HTTPRequest("GET", $0.url).place).inserted }
-    return await withTaskGroup(of: (Int, ServerEvidence).self) { group in
-      for (index, server) in servers.enumerated() {
-        group.addTask { [client] in
-          let request = HTTPRequest(
-            "GET", server.url, timeout: Self.timeout, trustRoots: server.trustRoots)
-          do throws(ClientError) {
-            let times = try await client.connect(request)
-            return (
-              index,
-              ServerEvidence(use: server.use, place: request.place, outcome: .connected(times))
-            )
-          } catch {
-            return (
-              index, ServerEvidence(use: server.use, place: request.place, outcome: .failed(error))
-            )
-          }
-        }
+    return await Self.answers(to: servers) { [client] server in
+      let request = HTTPRequest(
+        "GET", server.url, timeout: Self.timeout, trustRoots: server.trustRoots)
+      let outcome: Result<ConnectTimes, ClientError>
+      do throws(ClientError) {
+        outcome = .success(try await client.connect(request))
+      } catch {
+        outcome = .failure(error)
       }
-      return await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
+      return ServerEvidence(use: server.use, place: request.place, outcome: outcome)
     }
   }
 
@@ -102,18 +80,11 @@ extension Probes {
       return ("keys of users in \(app.scope.text)", address)
     }
     if !sets.isEmpty { say("asking for the keys of users") }
-    return await withTaskGroup(of: (Int, KeySetEvidence).self) { group in
-      for (index, (use, address)) in sets.enumerated() {
-        group.addTask { (index, await keySet(at: address, for: use)) }
-      }
-      return await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
-    }
+    return await Self.answers(to: sets) { use, address in await keySet(at: address, for: use) }
   }
 
   private func keySet(at address: KeySetAddress, for use: String) async -> KeySetEvidence {
-    let request = HTTPRequest(
-      "GET", address.url, headers: [(name: "Accept", value: "application/json")],
-      timeout: AccountServer.timeout, trustRoots: address.trustRoots)
+    let request = AccountServer.request(address)
     var evidence = KeySetEvidence(use: use, place: request.place, outcome: .keys(0))
     do throws(ClientError) {
       let answer = try await HTTPClient(answerBytesMax: AccountServer.bytesMax).send(request)
@@ -160,7 +131,7 @@ extension Probes {
           ? .relay(took: clock.now - begin)
           : .other("/health/live was answered \(answer.status), and not by a relay"))
     } catch {
-      return PublicURLEvidence(url: url, outcome: .failed(error))
+      return PublicURLEvidence(url: url, outcome: .other(error.message))
     }
   }
 
@@ -182,22 +153,22 @@ extension Probes {
           (name: "Access-Control-Request-Method", value: "POST"),
           (name: "Access-Control-Request-Headers", value: "authorization"),
         ]
-        found.append(
-          OriginEvidence(
-            origin: origin, scope: app.scope.text,
-            outcome: await preflight(request, origin)))
+        let refusal = await refusal(of: request, origin)
+        found.append(OriginEvidence(origin: origin, scope: app.scope.text, refusal: refusal))
       }
     }
     return found
   }
 
-  private func preflight(_ request: HTTPRequest, _ origin: String) async -> OriginEvidence.Outcome {
+  /// Why a preflight was refused; nil if it was not.
+  private func refusal(of preflight: HTTPRequest, _ origin: String) async -> String? {
     do throws(ClientError) {
-      let answer = try await client.send(request)
+      let answer = try await client.send(preflight)
       let allowed = answer.header("access-control-allow-origin")
-      return answer.isSuccess && allowed == origin ? .allowed : .refused(status: answer.status)
+      return answer.isSuccess && allowed == origin
+        ? nil : "the daemon answered its preflight with \(answer.status)"
     } catch {
-      return .failed(error.message)
+      return error.message
     }
   }
 }

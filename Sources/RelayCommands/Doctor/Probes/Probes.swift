@@ -58,20 +58,20 @@ struct Probes: Sendable {
   /// The findings of one look, the change's walk aside.
   mutating func look(_ step: Examination.Step) async -> [Finding] {
     switch step {
-    case .configuration: return configuration.findings
-    case .files: return files.findings
-    case .clock: return clockEvidence.findings
-    case .limits: return limits.map(\.findings) ?? []
-    case .disk: return disk.map(\.findings) ?? []
-    case .store: return store.map(\.findings) ?? []
-    case .port: return ports.flatMap(\.findings)
-    case .daemon: return daemon?.findings ?? []
-    case .servers: return await servers()
-    case .credentials: return await credentials()
-    case .origins: return await origins().flatMap(\.findings)
-    case .change: return []
+    case .configuration: configuration
+    case .files: files.findings
+    case .clock: [clockEvidence.finding]
+    case .limits: [limits?.finding].compactMap(\.self)
+    case .disk: disk?.findings ?? []
+    case .store: store?.findings ?? []
+    case .port: ports.map(\.finding)
+    case .daemon: daemon?.findings ?? []
+    case .servers: await servers()
+    case .credentials: await credentials()
+    case .origins: await origins().map(\.finding)
+    case .change: []
     case .clockRun:
-      return ClockRun(wall: clock.wall() - began.wall, boot: clock.boot() - began.boot).findings
+      ClockRun(wall: clock.wall() - began.wall, boot: clock.boot() - began.boot).findings
     }
   }
 
@@ -87,23 +87,18 @@ struct Probes: Sendable {
   }
 
   private static func ask(_ socket: String) async -> DaemonEvidence {
-    let control = ControlLine(socket: socket)
     do {
-      return DaemonEvidence(
-        socket: socket, outcome: .answered(try await control.get("/status", as: StatusReport.self)))
+      let report = try await ControlLine(socket: socket).get("/status", as: StatusReport.self)
+      return DaemonEvidence(socket: socket, outcome: .success(report))
     } catch {
-      let failure = Failure(error)
-      return DaemonEvidence(
-        socket: socket,
-        outcome: failure.status == .notRunning
-          ? .stopped : .silent(cause: failure.message, remedy: failure.hint))
+      return DaemonEvidence(socket: socket, outcome: .failure(Failure(error)))
     }
   }
 
-  private var configuration: ConfigurationEvidence {
+  private var configuration: [Finding] {
     var problems = reading.problems + reading.directoryProblems
     if let socket = reading.socketProblem { problems.append(socket) }
     if !isOffline { problems += reading.addressProblems }
-    return ConfigurationEvidence(file: options.config, problems: problems)
+    return ConfigurationEvidence(file: options.config, problems: problems).findings
   }
 }

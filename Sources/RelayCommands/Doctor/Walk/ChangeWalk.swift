@@ -8,16 +8,6 @@
 struct ChangeWalk {
   enum Hop: String, CaseIterable, Sendable {
     case device, subscription, post, courier, fetch, acknowledgement
-
-    /// What the hop's request makes in the relay; nil if it makes nothing.
-    var makes: Made? {
-      switch self {
-      case .device: .device
-      case .subscription: .subscription
-      case .post: .zone
-      case .courier, .fetch, .acknowledgement: nil
-      }
-    }
   }
 
   enum Action: Equatable {
@@ -38,10 +28,8 @@ struct ChangeWalk {
   private var spent = Duration.zero
   /// The address at the courier that the relay gave the device.
   private(set) var courierURL = ""
-  /// What the walk has perhaps made in the relay, and must remove.
-  private(set) var made: Set<Made> = []
-
-  enum Made: Hashable, Sendable { case device, subscription, zone }
+  /// The hops whose requests have perhaps made something in the relay, which must be removed.
+  private(set) var made: Set<Hop> = []
 
   enum State: Equatable {
     case begun
@@ -63,16 +51,11 @@ struct ChangeWalk {
   /// What to do next. What the request makes counts as made from now on, because its answer may be
   /// lost.
   mutating func next() -> Action {
+    if let hop { made.insert(hop) }
     switch state {
-    case .begun:
-      made.insert(.device)
-      return .ask(.register)
-    case .registered:
-      made.insert(.subscription)
-      return .ask(.subscribe)
-    case .subscribed:
-      made.insert(.zone)
-      return .ask(.post)
+    case .begun: return .ask(.register)
+    case .registered: return .ask(.subscribe)
+    case .subscribed: return .ask(.post)
     case .posted: return .ask(.poll)
     case .told: return .ask(.fetch)
     case .fetched(let wake): return .ask(.acknowledge(wake: wake))
@@ -103,8 +86,8 @@ struct ChangeWalk {
 
   /// The subscription goes first: with it, the end of the zone would wake the devices of other
   /// doctors. The device goes last: by it, a later run finds what a killed one has left.
-  static let ends: [(made: Made, request: WalkRequest)] = [
-    (.subscription, .unsubscribe), (.zone, .endZone), (.device, .unregister),
+  static let ends: [(made: Hop, request: WalkRequest)] = [
+    (.subscription, .unsubscribe), (.post, .endZone), (.device, .unregister),
   ]
 
   /// - Parameter took: the time from the request to its answer.
@@ -118,7 +101,7 @@ struct ChangeWalk {
       if state == .begun { courierURL = try answer.body()["webcourierURL"].string }
     } catch {
       // What the relay has refused was not made; an answer that was lost says nothing.
-      if case .answered = answer, let refused = hop.makes { made.remove(refused) }
+      if case .answered = answer { made.remove(hop) }
       state = .broken(hop)
       return .found(hop.code, hop.subject, cause: error.cause)
     }

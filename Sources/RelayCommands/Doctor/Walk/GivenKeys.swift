@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import JWTKit
 import RelayCore
 import RelayWire
 
@@ -12,12 +13,11 @@ struct GivenKeys: Sendable {
 
   static let none = GivenKeys()
 
-  struct GivenToken: Sendable {
-    var text: String
-    /// The containers that the token is for.
-    var containers: [String]
-  }
+  /// A token with the containers that it is for.
+  typealias GivenToken = (text: String, containers: [String])
+}
 
+extension GivenKeys {
   /// Reads the files of the flags.
   ///
   /// - Throws: `Failure` for a file that is no such key, or for a token of another user: with it
@@ -26,8 +26,6 @@ struct GivenKeys: Sendable {
     self.userToken = try userToken.map { try Self.token(in: $0) }
     self.producerKey = try producerKey.map { try Self.key(in: $0) }
   }
-
-  private init() {}
 
   private static func token(in path: String) throws -> GivenToken {
     let text = try read(path, "--user-token").text
@@ -49,7 +47,7 @@ struct GivenKeys: Sendable {
         hint: "let the account server sign one for \(UserID.doctor.name): the doctor touches no "
           + "person's feed")
     }
-    return GivenToken(text: text, containers: claims.aud.values)
+    return (text, claims.aud.value)
   }
 
   private static func key(in path: String) throws -> P256.Signing.PrivateKey {
@@ -74,20 +72,7 @@ struct GivenKeys: Sendable {
 
   private struct Claims: Decodable {
     var sub: String
-    var aud: Audience
-  }
-
-  private struct Audience: Decodable {
-    var values: [String]
-
-    init(from decoder: any Decoder) throws {
-      let container = try decoder.singleValueContainer()
-      // The claim is a string or a list of strings; the second attempt says what is wrong.
-      if let name = try? container.decode(String.self) {
-        values = [name]
-      } else {
-        values = try container.decode([String].self)
-      }
-    }
+    /// A string or a list of strings.
+    var aud: AudienceClaim
   }
 }

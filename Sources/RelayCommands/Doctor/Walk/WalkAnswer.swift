@@ -105,45 +105,32 @@ extension ChangeWalk.State {
 }
 
 extension ChangeWalk.Hop {
-  var code: FindingCode {
-    switch self {
-    case .device: .changeDevice
-    case .subscription: .changeSubscription
-    case .post: .changePost
-    case .courier: .changeCourier
-    case .fetch: .changeFetch
-    case .acknowledgement: .changeAcknowledgement
-    }
-  }
-
+  var code: FindingCode { texts.code }
   /// The hop as people read it.
-  var subject: String {
-    switch self {
-    case .device: "a device registers"
-    case .subscription: "it subscribes"
-    case .post: "a producer reports a change"
-    case .courier: "the courier tells the device"
-    case .fetch: "the device fetches"
-    case .acknowledgement: "the device acknowledges"
-    }
-  }
+  var subject: String { texts.subject }
+  var success: String { texts.success }
 
-  var success: String {
+  private var texts: (code: FindingCode, subject: String, success: String) {
     switch self {
-    case .device: "the relay has registered it"
-    case .subscription: "the relay has saved the subscription"
-    case .post: "202: the change is durable"
-    case .courier: "the wake names the changed zone"
-    case .fetch: "the page has the changed record"
-    case .acknowledgement: "nothing that it was told of pends any more"
+    case .device: (.changeDevice, "a device registers", "the relay has registered it")
+    case .subscription:
+      (.changeSubscription, "it subscribes", "the relay has saved the subscription")
+    case .post: (.changePost, "a producer reports a change", "202: the change is durable")
+    case .courier:
+      (.changeCourier, "the courier tells the device", "the wake names the changed zone")
+    case .fetch: (.changeFetch, "the device fetches", "the page has the changed record")
+    case .acknowledgement:
+      (
+        .changeAcknowledgement, "the device acknowledges",
+        "nothing that it was told of pends any more"
+      )
     }
   }
 
   func late(after spent: Duration) -> String {
     let seconds = Int(spent / .seconds(1))
-    switch self {
-    case .courier: return "no wake named the changed zone within \(seconds) s"
-    default: return "the change still pends for the device after \(seconds) s"
-    }
+    return self == .courier
+      ? "no wake named the changed zone within \(seconds) s"
+      : "the change still pends for the device after \(seconds) s"
   }
 }

@@ -10,71 +10,51 @@ struct WalkDriver: Sendable {
   let names: WalkNames
   /// How long the courier may take.
   let patience: Duration
-  /// Called with each finding as it comes.
-  let tell: @Sendable (Finding) -> Void
+  let log: FindingLog
 
   /// The longest time of one request of the clean-up.
   private static let cleanUpTimeout = Duration.seconds(5)
 
-  /// Returns all findings, in the order told.
-  func run() async -> [Finding] {
-    let (walk, found) = await untilSignal()
-    var findings = found
-    for finding in await lookInPublic(walk) {
-      tell(finding)
-      findings.append(finding)
-    }
+  func run() async {
+    let walk = await untilSignal()
+    await lookInPublic(walk)
     // The signal has ended the walk alone; the task of the clean-up is not cancelled.
-    for finding in await cleanUp(walk) {
-      tell(finding)
-      findings.append(finding)
-    }
-    return findings
-  }
-
-  private enum Part: Sendable {
-    case walked(ChangeWalk, [Finding])
-    case signalled
+    await cleanUp(walk)
   }
 
   /// Walks until the end, or until a signal would end the process.
-  private func untilSignal() async -> (ChangeWalk, [Finding]) {
+  private func untilSignal() async -> ChangeWalk {
     let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
-    return await withTaskGroup(of: Part.self) { group in
+    return await withTaskGroup(of: ChangeWalk?.self) { group in
       group.addTask { await self.walk() }
       group.addTask {
         for await _ in signals { break }
-        return .signalled
+        return nil
       }
       var isInterrupted = false
-      for await part in group {
-        switch part {
-        case .signalled:
+      for await walk in group {
+        group.cancelAll()
+        guard let walk else {
           isInterrupted = !Task.isCancelled
-          group.cancelAll()
-        case .walked(let walk, var found):
-          group.cancelAll()
-          if isInterrupted {
-            let finding = Finding.found(
-              .changeInterrupted, walk.hop?.subject ?? "a change", cause: "a signal came")
-            tell(finding)
-            found.append(finding)
-          }
-          return (walk, found)
+          continue
         }
+        if isInterrupted {
+          let hop = walk.hop?.subject ?? "a change"
+          log.tell(.found(.changeInterrupted, hop, cause: "a signal came"))
+        }
+        return walk
       }
       preconditionFailure("the walk ends before its group")
     }
   }
 
-  private func walk() async -> Part {
+  private func walk() async -> ChangeWalk {
     var walk = ChangeWalk(names: names, patience: patience)
-    var found: [Finding] = []
     let clock = ContinuousClock()
     while !Task.isCancelled {
       let request: WalkRequest
       switch walk.next() {
-      case .done: return .walked(walk, found)
+      case .done: return walk
       case .ask(let next): request = next
       case .askLater(let next):
         // The sleep fails only if the walk is cancelled, and then the loop ends.
@@ -84,36 +64,32 @@ struct WalkDriver: Sendable {
       let begin = clock.now
       let answer = await web.ask(request, names, courier: walk.courierURL, within: patience)
       guard !Task.isCancelled else { break }
-      guard let finding = walk.answered(answer, took: clock.now - begin) else { continue }
-      tell(finding)
-      found.append(finding)
+      if let finding = walk.answered(answer, took: clock.now - begin) { log.tell(finding) }
     }
-    return .walked(walk, found)
+    return walk
   }
 
   /// Looks for the walk's device where `server.publicURL` leads.
-  private func lookInPublic(_ walk: ChangeWalk) async -> [Finding] {
+  private func lookInPublic(_ walk: ChangeWalk) async {
     guard walk.state == .done, let url = web.publicURL,
       let answer = await web.askInPublic(names, within: Self.cleanUpTimeout)
-    else { return [] }
-    return PublicURLEvidence(url: url, devices: answer, names).findings
+    else { return }
+    log.tell(PublicURLEvidence(url: url, devices: answer, names).finding)
   }
 
   /// Removes what this walk has made, and what killed doctors have left.
-  private func cleanUp(_ walk: ChangeWalk) async -> [Finding] {
-    guard !walk.made.isEmpty else { return [] }
+  private func cleanUp(_ walk: ChangeWalk) async {
+    guard !walk.made.isEmpty else { return }
     var left: [String] = []
     for request in walk.cleanUp {
       if let fault = await fault(of: request, names) { left.append("\(request): \(fault.cause)") }
     }
     // If the relay answered nothing at all, it is not asked for older things.
     if left.isEmpty { left = await removeOlder() }
-    guard left.isEmpty else {
-      return [
-        .found(.changeLeftovers, "user \(names.user)", cause: left.joined(separator: "; "))
-      ]
-    }
-    return [.passed(.change, "the doctor cleans up", "its zone, subscription and device are gone")]
+    log.tell(
+      left.isEmpty
+        ? .passed(.change, "the doctor cleans up", "its zone, subscription and device are gone")
+        : .found(.changeLeftovers, "user \(names.user)", cause: left.joined(separator: "; ")))
   }
 
   private func removeOlder() async -> [String] {

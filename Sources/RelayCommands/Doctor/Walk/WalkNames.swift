@@ -6,9 +6,7 @@ import RelayCore
 /// finds what an earlier one has left.
 struct WalkNames: Hashable, Sendable {
   /// The device's `clientId`.
-  let client: String
-
-  init(client: String = UUID().uuidString.lowercased()) { self.client = client }
+  var client = UUID().uuidString.lowercased()
 
   var user: String { UserID.doctor.name }
   var zone: String { "doctor-\(client)" }

@@ -1,4 +1,5 @@
 import Foundation
+import RelayCore
 
 /// A request of the doctor's device, or of the producer whose key it has.
 enum WalkRequest: Hashable, Sendable {
@@ -19,33 +20,43 @@ enum WalkRequest: Hashable, Sendable {
 }
 
 extension WalkNames {
-  /// The JSON of a request's body; nil for a request without one.
-  func body(of request: WalkRequest, environment: String) -> Any? {
+  /// Where a request of the device or of the producer goes, with the JSON of its body; nil for a
+  /// request without one.
+  ///
+  /// - Parameter query: names the device.
+  func call(_ request: WalkRequest, in scope: Scope, query: String) -> (target: String, body: Any)?
+  {
+    let place = "\(scope.container)/\(scope.environment.name)"
+    let (device, database) = ("/device/1/\(place)", "/database/1/\(place)/private")
     let zoneID = ["zoneName": zone, "ownerRecordName": user]
     switch request {
-    case .register: return ["apnsEnvironment": environment, "clientId": client]
+    case .register:
+      let body = ["apnsEnvironment": scope.environment.name, "clientId": client]
+      return ("\(device)/tokens/create?\(query)", body)
     case .subscribe:
       let made: [String: Any] = [
         "subscriptionID": subscription, "subscriptionType": "zone", "zoneID": zoneID,
         "notificationInfo": ["shouldSendContentAvailable": true],
       ]
-      return ["operations": [["operationType": "create", "subscription": made]]]
+      let operation: [String: Any] = ["operationType": "create", "subscription": made]
+      return ("\(database)/subscriptions/modify?\(query)", ["operations": [operation]])
     case .unsubscribe:
-      return [
-        "operations": [
-          ["operationType": "delete", "subscription": ["subscriptionID": subscription]]
-        ]
-      ]
+      let gone = ["subscriptionID": subscription]
+      let operation: [String: Any] = ["operationType": "delete", "subscription": gone]
+      return ("\(database)/subscriptions/modify?\(query)", ["operations": [operation]])
     case .post:
-      let record = [
-        "recordName": record, "recordType": "Doctor", "recordChangeTag": "1",
-      ]
-      return [event("record.created", ["database": "private", "zoneID": zoneID, "record": record])]
-    case .endZone: return [event("zone.deleted", ["database": "private", "zoneID": zoneID])]
-    case .fetch: return ["zones": [["zoneID": zoneID]]]
-    case .acknowledge(let wake): return ["clientId": client, "w": wake]
-    case .unregister: return ["clientId": client]
-    case .list: return [:] as [String: String]
+      let record = ["recordName": record, "recordType": "Doctor", "recordChangeTag": "1"]
+      let data: [String: Any] = ["database": "private", "zoneID": zoneID, "record": record]
+      return ("/events/1/\(place)", [event("record.created", data)])
+    case .endZone:
+      let data: [String: Any] = ["database": "private", "zoneID": zoneID]
+      return ("/events/1/\(place)", [event("zone.deleted", data)])
+    case .fetch: return ("\(database)/changes/zone?\(query)", ["zones": [["zoneID": zoneID]]])
+    case .acknowledge(let wake):
+      let body: [String: Any] = ["clientId": client, "w": wake]
+      return ("\(device)/wakes/acknowledge?\(query)", body)
+    case .unregister: return ("\(device)/tokens/unregister?\(query)", ["clientId": client])
+    case .list: return ("\(device)/tokens/list?\(query)", [:] as [String: String])
     case .poll, .confirm: return nil
     }
   }

@@ -28,29 +28,20 @@ struct WalkWeb: Sendable {
     }
   }
 
-  private var path: String { "\(scene.scope.container)/\(scene.scope.environment.name)" }
-
   /// - Parameters:
   ///   - courier: the address at the courier that the relay gave the device.
   ///   - timeout: the longest time until the answer.
   func ask(
     _ request: WalkRequest, _ names: WalkNames, courier: String = "", within timeout: Duration
   ) async -> WalkAnswer {
-    do {
-      let answer: HTTPAnswer
-      if request == .confirm {
-        answer = try await control.get("/devices?client=\(names.client)")
-      } else {
-        answer = try await client.send(
-          try http(request, names, courier: courier, within: timeout))
-      }
+    await answer {
+      let answer =
+        request == .confirm
+        ? try await control.get("/devices?client=\(names.client)")
+        : try await client.send(try http(request, names, courier: courier, within: timeout))
       // A poll that ends without a wake has no body.
       let body = answer.body.isEmpty ? LooseJSON(nil) : try LooseJSON(body: answer.body)
       return .answered(status: answer.status, body)
-    } catch let error as ClientError {
-      return .unanswered(error.message)
-    } catch {
-      return .unanswered("the answer is no JSON")
     }
   }
 
@@ -59,13 +50,19 @@ struct WalkWeb: Sendable {
   /// - Returns: nil if there is no such address.
   func askInPublic(_ names: WalkNames, within timeout: Duration) async -> WalkAnswer? {
     guard let publicURL else { return nil }
-    do {
+    return await answer {
       let own = try http(.list, names, courier: "", within: timeout)
       var request = HTTPRequest(
         own.method, publicURL + own.url.dropFirst(address.base.count), timeout: timeout)
       (request.headers, request.body) = (own.headers, own.body)
       let answer = try await client.send(request)
       return .answered(status: answer.status, try LooseJSON(body: answer.body))
+    }
+  }
+
+  private func answer(_ ask: () async throws -> WalkAnswer) async -> WalkAnswer {
+    do {
+      return try await ask()
     } catch let error as ClientError {
       return .unanswered(error.message)
     } catch {
@@ -76,26 +73,16 @@ struct WalkWeb: Sendable {
   private func http(
     _ request: WalkRequest, _ names: WalkNames, courier: String, within timeout: Duration
   ) throws -> HTTPRequest {
-    let device =
-      "clientId=\(names.client)" + (scene.apiToken.map { "&ckAPIToken=\(quoted($0))" } ?? "")
-    let database = "/database/1/\(path)/private"
-    let target: String
-    switch request {
-    case .register: target = "/device/1/\(path)/tokens/create?\(device)"
-    case .subscribe, .unsubscribe: target = "\(database)/subscriptions/modify?\(device)"
-    case .fetch: target = "\(database)/changes/zone?\(device)"
-    case .acknowledge: target = "/device/1/\(path)/wakes/acknowledge?\(device)"
-    case .unregister: target = "/device/1/\(path)/tokens/unregister?\(device)"
-    case .list: target = "/device/1/\(path)/tokens/list?\(device)"
-    case .post, .endZone: target = "/events/1/\(path)"
-    case .poll, .confirm:
+    // Printable ASCII, as API tokens are, can always be quoted.
+    let apiToken = scene.apiToken?.addingPercentEncoding(withAllowedCharacters: .alphanumerics)
+    let device = "clientId=\(names.client)" + (apiToken.map { "&ckAPIToken=\($0)" } ?? "")
+    guard let (target, body) = names.call(request, in: scene.scope, query: device) else {
       // The relay names its public address; the doctor asks it past any proxy.
       let place = courier.range(of: "/courier/").map { courier[$0.lowerBound...] } ?? ""
       return address.request("GET", String(place), timeout: timeout)
     }
     var made = address.request("POST", target, timeout: timeout)
-    let body = names.body(of: request, environment: scene.scope.environment.name)
-    made.body = try [UInt8](JSONSerialization.data(withJSONObject: body ?? [:]))
+    made.body = try [UInt8](JSONSerialization.data(withJSONObject: body))
     let isEvent = request == .post || request == .endZone
     made.headers = isEvent ? try producer(target, made.body) : [bearer(token)]
     if isEvent {
@@ -106,11 +93,6 @@ struct WalkWeb: Sendable {
 
   private func bearer(_ text: String) -> (name: String, value: String) {
     (name: "Authorization", value: "Bearer \(text)")
-  }
-
-  private func quoted(_ text: String) -> String {
-    // Printable ASCII can always be quoted.
-    text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text
   }
 
   private func producer(
