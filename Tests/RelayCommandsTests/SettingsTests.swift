@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import RelayCore
+import RelayHTTP
 import RelayEngine
 import RelayPush
 import Testing

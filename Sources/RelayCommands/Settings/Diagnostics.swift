@@ -10,12 +10,13 @@ final class Diagnostics {
   let directory: String
   private(set) var problems: [Problem] = []
   private(set) var effective: [EffectiveValue] = []
-  private var sections: [Section] = []
+  /// The sections that were read so far.
+  var sections: [Section] = []
   private var overridden: Set<String> = []
   /// The environment variables of the keys that were read.
   private var variables: [String] = []
   /// Files that hold secrets, in the order they were read.
-  private(set) var secretFiles: [String] = []
+  var secretFiles: [String] = []
 
   init(overrides: Overrides, directory: String) {
     self.overrides = overrides
@@ -30,17 +31,13 @@ final class Diagnostics {
     effective.append(EffectiveValue(key: key, value: value, origin: origin))
   }
 
-  func opened(_ section: Section) { sections.append(section) }
-
   /// The flag or environment variable that overrides a key. The key counts as read from now on.
-  func override(_ key: String) -> Overrides.Value? {
+  func override(_ key: String) -> (name: String, text: String)? {
     variables.append(Overrides.variable(key))
     guard let value = overrides.value(of: key) else { return nil }
     overridden.insert(value.name)
     return value
   }
-
-  func read(secretFile path: String) { secretFiles.append(path) }
 
   /// Reports unknown keys and variables, then sorts the problems by their line in the file.
   func finish() {

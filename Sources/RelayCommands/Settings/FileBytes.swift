@@ -32,8 +32,7 @@ enum FileBytes {
     let real = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
     // An error is ignored: a file that the process may not look at is no file for it.
     let attributes = try? FileManager.default.attributesOfItem(atPath: real)
-    let kind = attributes?[.type] as? FileAttributeType
-    return kind == .typeRegular
+    return attributes?[.type] as? FileAttributeType == .typeRegular
   }
 
   /// Reads a file as `read` does, without the final newline that editors add.

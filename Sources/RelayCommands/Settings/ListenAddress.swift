@@ -5,14 +5,11 @@ package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
   package var host: String
   /// The port; 0 lets the system choose a port.
   package var port: Int
+}
 
-  package init(host: String, port: Int) {
-    self.host = host
-    self.port = port
-  }
-
+extension ListenAddress {
   /// Nil for anything but a host and a port from 0 to 65535.
-  package init?(text: String) {
+  init?(text: String) {
     guard let colon = text.lastIndex(of: ":") else { return nil }
     let digits = text[text.index(after: colon)...]
     guard !digits.isEmpty, digits.utf8.allSatisfy({ (48...57).contains($0) }),

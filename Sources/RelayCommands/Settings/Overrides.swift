@@ -4,29 +4,16 @@
 /// Only scalars outside `containers` can be overridden: `server.listen` by
 /// `ZONERELAY_SERVER_LISTEN`, `budget.background.max` by `ZONERELAY_BUDGET_BACKGROUND_MAX`.
 package struct Overrides: Sendable {
-  struct Value {
-    var text: String
-    /// The variable's or the flag's name.
-    var name: String
-  }
+  /// The process's whole environment.
+  var environment: [String: String] = [:]
+  /// Key → the flag's name and value.
+  var flags: [String: (flag: String, text: String)] = [:]
 
-  private let environment: [String: String]
-  private let flags: [String: (flag: String, text: String)]
-
-  /// - Parameters:
-  ///   - environment: the process's whole environment.
-  ///   - flags: key → the flag's name and value.
-  package init(
-    environment: [String: String] = [:], flags: [String: (flag: String, text: String)] = [:]
-  ) {
-    self.environment = environment
-    self.flags = flags
-  }
-
-  func value(of key: String) -> Value? {
-    if let flag = flags[key] { return Value(text: flag.text, name: flag.flag) }
+  /// The value that overrides a key, and the name of its flag or variable.
+  func value(of key: String) -> (name: String, text: String)? {
+    if let flag = flags[key] { return (flag.flag, flag.text) }
     let name = Self.variable(key)
-    return environment[name].map { Value(text: $0, name: name) }
+    return environment[name].map { (name, $0) }
   }
 
   /// True if a key of this section is overridden.

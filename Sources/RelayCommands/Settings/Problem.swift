@@ -10,18 +10,11 @@ package struct Problem: Error, Hashable, Sendable {
   /// Line of the file, from 1; nil where the value is absent or not from the file.
   package var line: Int?
 
-  package init(key: String, cause: String, remedy: String, line: Int? = nil) {
-    self.key = key
-    self.cause = cause
-    self.remedy = remedy
-    self.line = line
-  }
-
   /// `key (line 7): cause`, the first line of the report.
-  package var text: String {
-    let place = line.map { " (line \($0))" } ?? ""
-    return "\(key)\(place): \(cause)"
-  }
+  package var text: String { "\(place): \(cause)" }
+
+  /// `key (line 7)`.
+  var place: String { key + (line.map { " (line \($0))" } ?? "") }
 }
 
 /// A value that its key does not allow. The reader of the key adds the key and the line.

@@ -7,11 +7,6 @@ package struct Secret: Hashable, Sendable, CustomStringConvertible, CustomDebugS
   package let path: String
   package let bytes: [UInt8]
 
-  package init(path: String, bytes: [UInt8]) {
-    self.path = path
-    self.bytes = bytes
-  }
-
   /// The contents as text; invalid UTF-8 is replaced.
   package var text: String { String(decoding: bytes, as: UTF8.self) }
 

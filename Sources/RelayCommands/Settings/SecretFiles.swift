@@ -5,8 +5,7 @@ enum SecretFiles {
   /// A sentence with the remedy for each file that users outside its owner and group may read or
   /// write. A file below a directory that is closed to them is safe.
   static func warnings(of paths: [String]) -> [String] {
-    var seen: Set<String> = []
-    return paths.filter { seen.insert($0).inserted }.compactMap { path in
+    paths.uniqued.compactMap { path in
       guard let mode = SeenFile.look(at: path).modeOpenToAll else { return nil }
       let octal = String(mode & 0o7777, radix: 8)
       return
@@ -20,5 +19,13 @@ enum SecretFiles {
     // The directory does not exist before the first start, or the process may not read it.
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(directory)/keys")) ?? []
     return names.filter { $0.hasSuffix(".key") }.sorted().map { "\(directory)/keys/\($0)" }
+  }
+}
+
+extension [String] {
+  /// The first of each text.
+  var uniqued: [String] {
+    var seen: Set<String> = []
+    return filter { seen.insert($0).inserted }
   }
 }

@@ -39,7 +39,7 @@ final class Section {
         line: node.mark?.line)
     }
     self.entries = entries
-    diagnostics.opened(self)
+    diagnostics.sections.append(self)
   }
 
   func key(_ name: String) -> String { place.isEmpty ? name : "\(place).\(name)" }
@@ -63,6 +63,23 @@ final class Section {
     diagnostics.report(key(name), wrong, line: node?.mark?.line ?? (place.isEmpty ? nil : line))
   }
 
+  func report(_ name: String, _ cause: String, remedy: String) {
+    report(name, ValueError(cause, remedy: remedy))
+  }
+
+  /// Reports a value that is less than the value of another key.
+  ///
+  /// - Parameters:
+  ///   - key: the path of the other key.
+  ///   - cause: what the value is, such as `is shorter than the window`.
+  func check<Value: Comparable>(
+    _ name: String, _ value: Value, isAtLeast least: Value, of key: String, else cause: String,
+    _ show: (Value) -> String
+  ) {
+    guard value < least else { return }
+    report(name, "\(show(value)) \(cause)", remedy: "make it at least \(key), \(show(least))")
+  }
+
   /// Shows a detail of a key's value beside the value.
   func note(_ name: String, _ text: String) {
     let line = entries.first { $0.key == name }?.node.mark?.line
@@ -84,9 +101,10 @@ final class Section {
 
   // MARK: Parts
 
-  func section(_ name: String) -> Section {
-    Section(
-      node(name), place: key(name), diagnostics: diagnostics, canBeOverridden: canBeOverridden)
+  func section(_ name: String) -> Section { section(name, node(name)) }
+
+  private func section(_ name: String, _ node: Node?) -> Section {
+    Section(node, place: key(name), diagnostics: diagnostics, canBeOverridden: canBeOverridden)
   }
 
   /// The section, as `section` makes it; nil if neither the file nor an override sets a key of it.
@@ -95,8 +113,7 @@ final class Section {
     guard node != nil || canBeOverridden && diagnostics.overrides.concern(key(name)) else {
       return nil
     }
-    return Section(
-      node, place: key(name), diagnostics: diagnostics, canBeOverridden: canBeOverridden)
+    return section(name, node)
   }
 
   /// A list of mappings; their keys cannot be overridden.
@@ -108,10 +125,34 @@ final class Section {
   private func items(_ name: String) -> [(path: String, node: Node)] {
     guard let node = node(name) else { return [] }
     guard case .sequence(let sequence) = node else {
-      report(name, ValueError("is \(node.shape), not a list", remedy: "write [a, b] or - lines"))
+      report(name, "is \(node.shape), not a list", remedy: "write [a, b] or - lines")
       return []
     }
     return sequence.enumerated().map { ("\(key(name))[\($0.offset)]", $0.element) }
+  }
+
+  /// Reads one of two alternatives. One must be given, and not both.
+  ///
+  /// - Parameters:
+  ///   - others: the keys of the second alternative.
+  ///   - missing: the remedy if none is given.
+  ///   - both: the remedy if both are given.
+  func either<Value>(
+    _ first: String, _ readFirst: () -> Value?, or others: [String], _ readOther: () -> Value?,
+    missing: String, both: String
+  ) -> Value? {
+    switch (isGiven(first), others.first(where: isGiven)) {
+    case (true, nil): return readFirst()
+    case (false, _?): return readOther()
+    case (true, let other?):
+      _ = (readFirst(), readOther())
+      report(other, "stands beside \(first)", remedy: both)
+    case (false, nil):
+      // Make all keys known, so that a key without a value is not reported as unknown.
+      for key in [first] + others { _ = node(key) }
+      report(first, "is missing", remedy: missing)
+    }
+    return nil
   }
 
   // MARK: Scalars
@@ -147,7 +188,7 @@ final class Section {
   /// A key that must be present.
   func required<Value>(_ name: String, _ kind: ValueParser<Value>) -> Value? {
     if let value = value(name, kind) { return value }
-    if !isGiven(name) { report(name, ValueError("is missing", remedy: "add \(key(name))")) }
+    if !isGiven(name) { report(name, "is missing", remedy: "add \(key(name))") }
     return nil
   }
 
@@ -161,11 +202,6 @@ final class Section {
   func isGiven(_ name: String) -> Bool {
     entries.contains { $0.key == name && !$0.node.isNothing }
       || canBeOverridden && diagnostics.overrides.value(of: key(name)) != nil
-  }
-
-  /// True if a problem of exactly this key has been reported.
-  func problemsConcern(_ name: String) -> Bool {
-    diagnostics.problems.contains { $0.key == key(name) }
   }
 
   private func read<Value>(_ node: Node, _ kind: ValueParser<Value>, path: String) -> Value? {

@@ -17,17 +17,17 @@ extension Settings {
     let route = APNs(
       topic: topic, credential: credential, endpoint: endpoint, environment: environment,
       otherEndpoint: other, trustRoots: trustRoots)
-    do throws(PushProblem) {
-      // Find now what the sender would refuse at start: this reads and matches the certificates.
-      let made = try APNsSettings(route, limits: EngineLimits())
-      if let certificate = made.certificate {
-        section.note("certificate", certificate.summary)
-      }
-    } catch {
-      section.report(error.key, ValueError(error))
-      return nil
+    let keys: [PushProblem.Code: String] = [
+      .trustRoots: "trustRoots", .certificate: "certificate", .certificateTime: "certificate",
+      .certificateTopic: "certificate", .certificateKey: "certificate.key",
+      .endpoint: "endpoint", .topic: "topic",
+    ]
+    // This reads and matches the certificates.
+    let made = section.proven(keys, else: "key") { () throws(PushProblem) in
+      try APNsSettings(route, limits: EngineLimits())
     }
-    return route
+    if let certificate = made?.certificate { section.note("certificate", certificate.summary) }
+    return made.map { _ in route }
   }
 
   /// The endpoint of the other environment. If `endpoint` is Apple's own, there is a default; if
@@ -51,16 +51,15 @@ extension Settings {
     switch (key, certificate) {
     case (nil, nil):
       section.report(
-        "key",
-        ValueError(
-          "is missing", remedy: "add key: { path, keyID, teamID } or certificate: { path, key }"))
+        "key", "is missing",
+        remedy: "add key: { path, keyID, teamID } or certificate: { path, key }")
       return nil
     case (let key?, nil): return providerKey(key)
     case (nil, let certificate?): return clientCertificate(certificate)
     case (let key?, let certificate?):
       _ = (providerKey(key), clientCertificate(certificate))
       section.report(
-        "certificate", ValueError("stands beside key", remedy: "keep one of the two credentials"))
+        "certificate", "stands beside key", remedy: "keep one of the two credentials")
       return nil
     }
   }
@@ -74,47 +73,40 @@ extension Settings {
   }
 
   private static func clientCertificate(_ section: Section) -> APNs.Credential? {
-    let path = section.required("path", section.pem("CERTIFICATE"))
-    let key = section.required("key", section.pem("PRIVATE KEY"))
-    guard let path, let key else { return nil }
-    return .certificate(CertificateFiles(certificate: path, key: key))
+    section.certificateFiles("path").map { .certificate(.init(certificate: $0, key: $1)) }
   }
 }
 
 extension Section {
   /// A P-256 private key in PEM.
   fileprivate var signingKey: ValueParser<Secret> {
-    let plain = secret(min: 1, "a P-256 private key in PEM")
-    return ValueParser(
-      read: { text throws(ValueError) in
-        let secret = try plain.read(text)
-        do {
-          _ = try P256.Signing.PrivateKey(pemRepresentation: secret.text)
-        } catch {
-          throw ValueError(
-            "\(secret.path) holds no P-256 private key in PEM",
-            remedy: "name the .p8 file of the provider key, unchanged")
-        }
-        return secret
-      }, show: \.description)
+    secret(min: 1, "a P-256 private key in PEM").checked { secret throws(ValueError) in
+      do {
+        _ = try P256.Signing.PrivateKey(pemRepresentation: secret.text)
+      } catch {
+        throw ValueError(
+          "\(secret.path) holds no P-256 private key in PEM",
+          remedy: "name the .p8 file of the provider key, unchanged")
+      }
+    }
   }
-}
 
-extension ValueError {
-  /// What is wrong with a route. The code comes first, because docs/troubleshooting.md explains it.
-  init(_ problem: PushProblem) { self.init(problem.text, remedy: problem.remedy) }
-}
-
-extension PushProblem {
-  /// The key of the route that the problem concerns.
-  fileprivate var key: String {
-    switch code {
-    case .trustRoots: "trustRoots"
-    case .certificate, .certificateTime, .certificateTopic: "certificate"
-    case .certificateKey: "certificate.key"
-    case .endpoint: "endpoint"
-    case .topic: "topic"
-    default: "key"
+  /// What the sender of a route makes of its settings: finds now what it would refuse at start.
+  ///
+  /// - Parameters:
+  ///   - keys: the key that a problem of a code concerns.
+  ///   - other: the key that any other problem concerns.
+  /// - Returns: nil if the sender would refuse them; the problem is reported.
+  func proven<Made>(
+    _ keys: [PushProblem.Code: String], else other: String,
+    _ make: () throws(PushProblem) -> Made
+  ) -> Made? {
+    do throws(PushProblem) {
+      return try make()
+    } catch {
+      // The code comes first in the text, because docs/troubleshooting.md explains it.
+      report(keys[error.code] ?? other, error.text, remedy: error.remedy)
+      return nil
     }
   }
 }
@@ -123,15 +115,10 @@ extension APNsSettings.Endpoint {
   /// Nil if the text is not a URL with a host.
   fileprivate init?(url text: String) {
     guard let url = URLComponents(string: text), let host = url.host else { return nil }
-    self.init(host: host.trimmingBrackets, port: url.port ?? 443)
+    self.init(
+      host: host.hasPrefix("[") ? host.trimmingCharacters(in: ["[", "]"]) : host,
+      port: url.port ?? 443)
   }
 
   var url: String { "https://\(host):\(port)" }
-}
-
-extension String {
-  /// A URL's IPv6 host without its brackets.
-  fileprivate var trimmingBrackets: String {
-    hasPrefix("[") && hasSuffix("]") ? String(dropFirst().dropLast()) : self
-  }
 }

@@ -52,8 +52,8 @@ extension Settings {
 
     package var name: String
     package var proof: Proof
-    /// How many fetches a second the producer can serve; nil if the operator gave no number.
-    package var fetchCapacity: Int?
+    /// How many fetches a second the producer can serve; 0 if the operator gave no number.
+    package var fetchCapacity = 0
   }
 
   /// A route to Apple's push service for one topic.
@@ -71,7 +71,7 @@ extension Settings {
     package enum Credential: Sendable {
       /// A provider key: P-256 in PEM, as in the `.p8` file that Apple provides.
       case key(Secret, keyID: String, teamID: String)
-      case certificate(CertificateFiles)
+      case certificate(EngineSettings.ClientCertificate)
     }
   }
 }

@@ -3,16 +3,16 @@ import RelayCore
 extension Settings {
   static func apps(_ root: Section) -> [App] {
     let containers = root.sections("containers")
-    if containers.isEmpty, !root.problemsConcern("containers") {
+    let isReported = root.diagnostics.problems.contains { $0.key == root.key("containers") }
+    if containers.isEmpty, !isReported {
       let cause = root.isGiven("containers") ? "lists none" : "is missing"
-      root.report(
-        "containers", ValueError(cause, remedy: "list at least one container with its id"))
+      root.report("containers", cause, remedy: "list at least one container with its id")
     }
     var seen: Set<String> = []
     return containers.flatMap { section -> [App] in
       let id = section.required("id", .name(extra: ".-_"))
       if let id, !seen.insert(id).inserted {
-        section.report("id", ValueError("\(id) stands twice", remedy: "list each container once"))
+        section.report("id", "\(id) stands twice", remedy: "list each container once")
       }
       let environments = section.section("environments")
       let found = Environment.allCases.reversed().compactMap { environment in
@@ -20,9 +20,8 @@ extension Settings {
       }
       if found.isEmpty {
         section.report(
-          "environments",
-          ValueError("has no environment", remedy: "add development:, production: or both below it")
-        )
+          "environments", "has no environment",
+          remedy: "add development:, production: or both below it")
       }
       return found.compactMap { environment, section in
         app(section, Scope(container: id ?? "", environment: environment))

@@ -24,24 +24,16 @@ extension Settings {
     guard let secret, let url = URLComponents(string: endpoint), let host = url.host else {
       return nil
     }
-    do throws(PushProblem) {
+    let keys: [PushProblem.Code: String] = [
+      .topic: "project", .trustRoots: "trustRoots", .endpoint: "endpoint",
+    ]
+    return section.proven(keys, else: "serviceAccount") { () throws(PushProblem) in
       let account = try ServiceAccount(json: secret.bytes)
       let fcm = FCM(
         project: project ?? account.project, serviceAccount: secret, host: host,
         port: url.port ?? 443, trustRoots: trustRoots)
-      // Find now what the sender would refuse at start.
       _ = try FCMSettings(fcm, limits: EngineLimits())
       return fcm
-    } catch {
-      let key =
-        switch error.code {
-        case .topic: "project"
-        case .trustRoots: "trustRoots"
-        case .endpoint: "endpoint"
-        default: "serviceAccount"
-        }
-      section.report(key, ValueError(error))
-      return nil
     }
   }
 }

@@ -13,7 +13,7 @@ extension Settings {
     guard let url, !keys.isEmpty else { return nil }
     if trustRoots != nil, url.hasPrefix("http:") {
       section.report(
-        "trustRoots", ValueError("has nothing to serve", remedy: "remove it; it belongs to https"))
+        "trustRoots", "has nothing to serve", remedy: "remove it; it belongs to https")
       return nil
     }
     return WebhookSettings(url: url, keys: keys, trustRoots: trustRoots, timeout: timeout)
@@ -30,7 +30,7 @@ extension Settings {
       let id = item.required("id", .name(extra: "-", max: 32))
       let secret = item.required("path", item.webhookSecret)
       guard let id, let secret else { return nil }
-      return WebhookSettings.Key(id: id, bytes: secret.key)
+      return WebhookSettings.Key(id: id, bytes: secret.value)
     }
     guard section.diagnostics.problems.count == problemsBefore else { return [] }
     reportRepeated(keys.map(\.id), of: section.key("keys"), "id", section)
@@ -38,45 +38,33 @@ extension Settings {
       let cause =
         section.isGiven("keys") ? "lists \(keys.count), not 1 to \(keysMax)" : "is missing"
       section.report(
-        "keys", ValueError(cause, remedy: "write keys: [{ id: k1, path: PATH }]; each key signs"))
+        "keys", cause, remedy: "write keys: [{ id: k1, path: PATH }]; each key signs")
       return []
     }
     return keys
   }
 }
 
-/// The secret in the file of `feedback.keys[].path`.
-private struct WebhookSecret {
-  /// The bytes of the signing key.
-  var key: [UInt8]
-  var shown: String
-}
-
 extension Section {
   /// A file with a secret: `whsec_` and base64, as webhook libraries make it, or the key itself.
-  fileprivate var webhookSecret: ValueParser<WebhookSecret> {
-    let (path, diagnostics) = (path, diagnostics)
-    return ValueParser(
-      read: { text throws(ValueError) in
-        let secret = try FileBytes.secret(try path.read(text))
-        diagnostics.read(secretFile: secret.path)
-        var key = secret.bytes
-        if secret.text.hasPrefix("whsec_") {
-          guard let decoded = Data(base64Encoded: String(secret.text.dropFirst(6))) else {
-            throw ValueError(
-              "\(secret.path) begins with whsec_, and what follows is no base64",
-              remedy: "make one with: echo whsec_$(openssl rand -base64 32)")
-          }
-          key = [UInt8](decoded)
-        }
-        guard (24...1_024).contains(key.count) else {
+  fileprivate var webhookSecret: ValueParser<Shown<[UInt8]>> {
+    secret.then(show: \.text) { secret throws(ValueError) in
+      var key = secret.bytes
+      if secret.text.hasPrefix("whsec_") {
+        guard let decoded = Data(base64Encoded: String(secret.text.dropFirst(6))) else {
           throw ValueError(
-            "\(secret.path) holds a key of \(key.count) bytes",
-            remedy: "put one of 24 to 1024 bytes into it: echo whsec_$(openssl rand -base64 32)")
+            "\(secret.path) begins with whsec_, and what follows is no base64",
+            remedy: "make one with: echo whsec_$(openssl rand -base64 32)")
         }
-        return WebhookSecret(
-          key: key, shown: "\(secret.path) (a key of \(key.count) bytes, masked)")
-      }, show: \.shown)
+        key = [UInt8](decoded)
+      }
+      guard (24...1_024).contains(key.count) else {
+        throw ValueError(
+          "\(secret.path) holds a key of \(key.count) bytes",
+          remedy: "put one of 24 to 1024 bytes into it: echo whsec_$(openssl rand -base64 32)")
+      }
+      return Shown(value: key, text: "\(secret.path) (a key of \(key.count) bytes, masked)")
+    }
   }
 }
 
@@ -84,21 +72,16 @@ extension ValueParser where Value == String {
   /// An https URL; http is allowed for a server on the same machine.
   fileprivate static var feedbackURL: ValueParser {
     ValueParser(
-      read: { text throws(ValueError) in
-        let isGood = URLComponents(string: text).map { url in
-          let scheme = url.scheme?.lowercased()
-          let isHere = ["127.0.0.1", "[::1]", "::1", "localhost"].contains(url.host)
-          return scheme == "https" || scheme == "http" && isHere
-            ? url.host?.isEmpty == false && url.user == nil && url.fragment == nil
-              && (url.port.map { (1...65_535).contains($0) } ?? true)
-            : false
+      "is no https URL",
+      remedy: "write https://host[:port]/path; http is for servers on 127.0.0.1 alone",
+      show: { $0 },
+      parse: { text in
+        guard let url = URLComponents(string: text), url.isOfServer, text.utf8.count <= 2_048 else {
+          return nil
         }
-        guard isGood == true, text.utf8.count <= 2_048 else {
-          throw ValueError(
-            "'\(text)' is no https URL",
-            remedy: "write https://host[:port]/path; http is for servers on 127.0.0.1 alone")
-        }
-        return text
-      }, show: { $0 })
+        let scheme = url.scheme?.lowercased()
+        let isHere = ["127.0.0.1", "[::1]", "::1", "localhost"].contains(url.host)
+        return scheme == "https" || scheme == "http" && isHere ? text : nil
+      })
   }
 }

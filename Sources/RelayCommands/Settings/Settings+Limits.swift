@@ -1,14 +1,8 @@
 import RelayCore
 
 extension Settings {
-  /// Reads every limit of the core and of requests. No limit may be 0, because a limit of 0 would
-  /// block for ever.
-  mutating func readLimits(_ section: Section) {
-    readRequestLimits(section)
-    readCoreLimits(section)
-  }
-
-  private mutating func readRequestLimits(_ section: Section) {
+  /// Reads every limit of requests. No limit may be 0, because a limit of 0 would block for ever.
+  mutating func readRequestLimits(_ section: Section) {
     section.read("eventsPerRequest", .count(1...10_000), into: &requests.eventsPerRequest)
     section.read("eventBytes", .size(1_024...(64 << 20)), into: &requests.eventBytes)
     section.read("valuesPerRecord", .count(1...10_000_000), into: &requests.valuesPerRecord)
@@ -17,39 +11,28 @@ extension Settings {
       "requestBodyBytesInFlight", .size(1_024...(64 << 30)),
       into: &requests.requestBodyBytesInFlight)
     section.read("connections", .count(1...1_000_000), into: &requests.connections)
-    readCallerLimits(section)
-    section.read("inboxChanges", .count(1...10_000_000), into: &requests.inboxChanges)
-    section.read("inboxBytes", .size(1_024...(64 << 30)), into: &requests.inboxBytes)
-    section.read("waitingReaders", .count(1...1_000_000), into: &requests.waitingReaders)
-    section.read("answerWithin", .span(.seconds(1)...(.minutes(5))), into: &requests.answerWithin)
-    if requests.inboxChanges < requests.eventsPerRequest {
-      section.report(
-        "inboxChanges",
-        ValueError(
-          "\(requests.inboxChanges) is less than one request may carry",
-          remedy: "make it at least limits.eventsPerRequest, \(requests.eventsPerRequest)"))
-    }
-    if requests.requestBodyBytesInFlight < requests.requestBodyBytes {
-      section.report(
-        "requestBodyBytesInFlight",
-        ValueError(
-          Quantity.text(bytes: requests.requestBodyBytesInFlight)
-            + " is less than one body may have",
-          remedy: "make it at least limits.requestBodyBytes, "
-            + Quantity.text(bytes: requests.requestBodyBytes)))
-    }
-  }
-
-  private mutating func readCallerLimits(_ section: Section) {
     section.read(
       "connectionsPerAddress", .count(1...1_000_000), into: &requests.connectionsPerAddress)
     section.read("writesPerMinute", .count(1...10_000_000), into: &requests.writesPerMinute)
     section.read(
       "failedAuthenticationsPerMinute", .count(1...100_000),
       into: &requests.failedAuthenticationsPerMinute)
+    section.read("inboxChanges", .count(1...10_000_000), into: &requests.inboxChanges)
+    section.read("inboxBytes", .size(1_024...(64 << 30)), into: &requests.inboxBytes)
+    section.read("waitingReaders", .count(1...1_000_000), into: &requests.waitingReaders)
+    section.read("answerWithin", .span(.seconds(1)...(.minutes(5))), into: &requests.answerWithin)
+    section.check(
+      "inboxChanges", requests.inboxChanges, isAtLeast: requests.eventsPerRequest,
+      of: "limits.eventsPerRequest", else: "is less than one request may carry"
+    ) { "\($0)" }
+    section.check(
+      "requestBodyBytesInFlight", requests.requestBodyBytesInFlight,
+      isAtLeast: requests.requestBodyBytes, of: "limits.requestBodyBytes",
+      else: "is less than one body may have", Quantity.text(bytes:))
   }
 
-  private mutating func readCoreLimits(_ section: Section) {
+  /// Reads every limit of the core. As of requests, no limit may be 0.
+  mutating func readCoreLimits(_ section: Section) {
     let many = ValueParser.count(1...100_000_000)
     // One change may fire all of a user's subscriptions. Each notification gets a position of its
     // own, and one fact has 65,536 positions.
@@ -82,10 +65,6 @@ extension Settings {
     section.read("inFlightPerRoute", .count(1...4_096), into: &limits.inFlightPerRoute)
     section.read("courierConnections", .count(1...1_000_000), into: &limits.courierConnections)
     section.read("feedbackItems", .count(1...10_000_000), into: &limits.feedbackItems)
-    readNumberLimits(section)
-  }
-
-  private mutating func readNumberLimits(_ section: Section) {
     section.read("gapAfter", .span(.seconds(1)...(.days(1))), into: &limits.gapAfter)
     section.read("missingPerZone", .count(1...1_000_000), into: &limits.missingPerZone)
     section.read("missingFor", .span(.seconds(1)...(.days(30))), into: &limits.missingFor)

@@ -8,42 +8,26 @@ extension Settings {
       let proof = proof(item)
       let capacity = item.value("fetchCapacity", .count(1...Change.fetchCapacityMax))
       guard let name, let proof else { return nil }
-      return Producer(name: name, proof: proof, fetchCapacity: capacity)
+      return Producer(name: name, proof: proof, fetchCapacity: capacity ?? 0)
     }
     reportRepeated(producers.map(\.name), of: section.key("producers"), "name", section)
     reportRepeated(producers.compactMap(\.keyID), of: section.key("producers"), "keyID", section)
     for (index, producer) in producers.enumerated() {
-      guard let key = producer.bearer else { continue }
-      let twin = producers[..<index].first { $0.bearer?.bytes == key.bytes }
-      guard let twin else { continue }
+      guard let key = producer.bearer,
+        let twin = producers[..<index].first(where: { $0.bearer?.bytes == key.bytes })
+      else { continue }
       section.report(
-        "producers",
-        ValueError(
-          "\(twin.name) and \(producer.name) have the same bearer key",
-          remedy: "give each producer a key of its own"))
+        "producers", "\(twin.name) and \(producer.name) have the same bearer key",
+        remedy: "give each producer a key of its own")
     }
     return producers
   }
 
   private static func proof(_ item: Section) -> Producer.Proof? {
-    let signs = ["keyID", "publicKey"].filter { item.isGiven($0) }
-    switch (item.isGiven("bearer"), signs.first) {
-    case (true, nil): return bearer(item)
-    case (false, _?): return signature(item)
-    case (true, let first?):
-      _ = (bearer(item), signature(item))
-      item.report(
-        first,
-        ValueError("stands beside bearer", remedy: "keep bearer, or keyID and publicKey, not both"))
-      return nil
-    case (false, nil):
-      // Make all three keys known, so that a key without a value is not reported as unknown.
-      for key in ["bearer", "keyID", "publicKey"] { _ = item.node(key) }
-      item.report(
-        "bearer", ValueError("is missing", remedy: "add bearer: PATH, or keyID and publicKey: PATH")
-      )
-      return nil
-    }
+    item.either(
+      "bearer", { bearer(item) }, or: ["keyID", "publicKey"], { signature(item) },
+      missing: "add bearer: PATH, or keyID and publicKey: PATH",
+      both: "keep bearer, or keyID and publicKey, not both")
   }
 
   private static func bearer(_ item: Section) -> Producer.Proof? {
@@ -54,7 +38,7 @@ extension Settings {
     let keyID = item.required("keyID", .name(max: 128))
     let key = item.required("publicKey", item.producerKey)
     guard let keyID, let key else { return nil }
-    return .signature(keyID: keyID, key.key)
+    return .signature(keyID: keyID, key.value)
   }
 }
 
@@ -68,32 +52,23 @@ extension Settings.Producer {
   }
 }
 
-/// The key in the file of `producers[].publicKey`.
-private struct NamedProducerKey {
-  var key: ProducerKey
-  var path: String
-}
-
 extension Section {
   /// A P-256 public key in PEM.
-  fileprivate var producerKey: ValueParser<NamedProducerKey> {
-    let path = path
-    return ValueParser(
-      read: { text throws(ValueError) in
-        let file = try path.read(text)
-        let pem = String(decoding: try FileBytes.read(file), as: UTF8.self)
-        guard !pem.contains("PRIVATE KEY-----") else {
-          throw ValueError(
-            "\(file) holds a private key, which is the producer's alone",
-            remedy: "name its public half: openssl ec -in KEY -pubout")
-        }
-        do {
-          return NamedProducerKey(key: try ProducerKey(pem: pem), path: file)
-        } catch {
-          throw ValueError(
-            "\(file) holds no P-256 public key in PEM",
-            remedy: "make one with: openssl ec -in KEY -pubout")
-        }
-      }, show: \.path)
+  fileprivate var producerKey: ValueParser<Shown<ProducerKey>> {
+    path.then(show: \.text) { file throws(ValueError) in
+      let pem = String(decoding: try FileBytes.read(file), as: UTF8.self)
+      guard !pem.contains("PRIVATE KEY-----") else {
+        throw ValueError(
+          "\(file) holds a private key, which is the producer's alone",
+          remedy: "name its public half: openssl ec -in KEY -pubout")
+      }
+      do {
+        return Shown(value: try ProducerKey(pem: pem), text: file)
+      } catch {
+        throw ValueError(
+          "\(file) holds no P-256 public key in PEM",
+          remedy: "make one with: openssl ec -in KEY -pubout")
+      }
+    }
   }
 }

@@ -3,15 +3,12 @@ import RelayCore
 extension ValueParser where Value == Int? {
   /// A number of wakes a second, or `off`.
   fileprivate static var rate: ValueParser {
-    let count = ValueParser<Int>.count(1...1_000_000)
+    let count = ValueParser<Int>(
+      "is no rate", remedy: "write wakes a second, or off", show: { "\($0)" }, parse: { Int($0) }
+    ).within(1...1_000_000, "number")
     return ValueParser(
-      read: { text throws(ValueError) in
-        if text == "off" { return nil }
-        guard Int(text) != nil else {
-          throw ValueError("'\(text)' is no rate", remedy: "write wakes a second, or off")
-        }
-        return try count.read(text)
-      }, show: { $0.map { "\($0)" } ?? "off" })
+      read: { text throws(ValueError) in text == "off" ? nil : try count.read(text) },
+      show: { $0.map(count.show) ?? "off" })
   }
 }
 
@@ -22,24 +19,17 @@ extension Settings {
     let window = ValueParser.span(.zero...(.minutes(10)))
     gathering.read("window", window, into: &wake.window)
     gathering.read("windowMax", window, into: &wake.windowMax)
-    if wake.windowMax < wake.window {
-      gathering.report(
-        "windowMax",
-        ValueError(
-          "\(Quantity.text(wake.windowMax)) is shorter than the window",
-          remedy: "make it at least coalescing.window, \(Quantity.text(wake.window))"))
-    }
-    readBudget(root.section("budget"))
-    readSmearing(root.section("smearing"))
-    readAttempts(root.section("wake"))
-  }
-
-  private mutating func readBudget(_ budget: Section) {
+    gathering.check(
+      "windowMax", wake.windowMax, isAtLeast: wake.window, of: "coalescing.window",
+      else: "is shorter than the window", Quantity.text)
+    let budget = root.section("budget")
     let background = budget.section("background")
     wake.background = Self.rule(background, default: wake.background)
     readMode(background)
     readReserved(background)
     wake.alert = Self.rule(budget.section("alert"), default: wake.alert)
+    readSmearing(root.section("smearing"))
+    readAttempts(root.section("wake"))
   }
 
   /// `adapt: true` is a short form of `mode: adaptive`.
@@ -51,10 +41,8 @@ extension Settings {
     wake.mode = mode ?? background.value("mode", .choice, default: adapts ? .adaptive : .fixed)
     if isShort, adapts != wake.adapts {
       return background.report(
-        "adapt",
-        ValueError(
-          "\(adapts) contradicts mode: \(wake.mode.rawValue)",
-          remedy: "leave one of the two keys out; adapt: true means mode: adaptive"))
+        "adapt", "\(adapts) contradicts mode: \(wake.mode.rawValue)",
+        remedy: "leave one of the two keys out; adapt: true means mode: adaptive")
     }
     if wake.adapts { checkAdapting(background, isShort ? "adapt" : "mode") }
   }
@@ -66,18 +54,14 @@ extension Settings {
     guard wake.reserved > 0 else { return }
     if wake.mode == .off {
       return background.report(
-        "reserved",
-        ValueError(
-          "there is no budget to reserve a share of",
-          remedy: "write mode: fixed or adaptive, or leave reserved out"))
+        "reserved", "there is no budget to reserve a share of",
+        remedy: "write mode: fixed or adaptive, or leave reserved out")
     }
     if wake.reserved >= wake.background.max {
       background.report(
         "reserved",
-        ValueError(
-          "\(wake.reserved) of \(wake.background.max) leaves nothing for subscriptions that are not"
-            + " urgent",
-          remedy: "make it less than budget.background.max"))
+        "\(wake.reserved) of \(wake.background.max) leaves nothing for subscriptions that are not"
+          + " urgent", remedy: "make it less than budget.background.max")
     }
   }
 
@@ -88,10 +72,9 @@ extension Settings {
     guard wake.background.per == .hours(1), bounds.contains(wake.background.max) else {
       return background.report(
         key,
-        ValueError(
-          "learns between \(bounds.lowerBound) and \(bounds.upperBound) wakes an hour, and "
-            + "\(wake.background.max) in \(Quantity.text(wake.background.per)) is not among them",
-          remedy: "write per: 1h and max: \(bounds.lowerBound) to \(bounds.upperBound), or fixed"))
+        "learns between \(bounds.lowerBound) and \(bounds.upperBound) wakes an hour, and "
+          + "\(wake.background.max) in \(Quantity.text(wake.background.per)) is not among them",
+        remedy: "write per: 1h and max: \(bounds.lowerBound) to \(bounds.upperBound), or fixed")
     }
   }
 
@@ -105,13 +88,9 @@ extension Settings {
     section.read("rate", .rate, into: &wake.smearing.rate)
     section.read("above", .count(1...1_000_000), into: &wake.smearing.above)
     section.read("longest", .span(.seconds(1)...(.hours(24))), into: &wake.smearing.longest)
-    if wake.smearing.longest < wake.windowMax {
-      section.report(
-        "longest",
-        ValueError(
-          "\(Quantity.text(wake.smearing.longest)) is shorter than changes gather anyway",
-          remedy: "make it at least coalescing.windowMax, \(Quantity.text(wake.windowMax))"))
-    }
+    section.check(
+      "longest", wake.smearing.longest, isAtLeast: wake.windowMax, of: "coalescing.windowMax",
+      else: "is shorter than changes gather anyway", Quantity.text)
   }
 
   private mutating func readAttempts(_ section: Section) {
@@ -128,20 +107,12 @@ extension Settings {
     section.read("courierGrace", .span(.zero...(.minutes(10))), into: &wake.courierGrace)
     readLadder(section)
     section.read("silentAfter", .span(.seconds(1)...(.days(365))), into: &wake.silentAfter)
-    if wake.retryMax < wake.retryFirst {
-      section.report(
-        "retryMax",
-        ValueError(
-          "\(Quantity.text(wake.retryMax)) is shorter than the first retry",
-          remedy: "make it at least wake.retryFirst, \(Quantity.text(wake.retryFirst))"))
-    }
-    if wake.deadline < attemptTimeout {
-      section.report(
-        "deadline",
-        ValueError(
-          "\(Quantity.text(wake.deadline)) is shorter than one attempt may take",
-          remedy: "make it at least wake.attemptTimeout, \(Quantity.text(attemptTimeout))"))
-    }
+    section.check(
+      "retryMax", wake.retryMax, isAtLeast: wake.retryFirst, of: "wake.retryFirst",
+      else: "is shorter than the first retry", Quantity.text)
+    section.check(
+      "deadline", wake.deadline, isAtLeast: attemptTimeout, of: "wake.attemptTimeout",
+      else: "is shorter than one attempt may take", Quantity.text)
   }
 
   private mutating func readLadder(_ section: Section) {
@@ -155,10 +126,8 @@ extension Settings {
     guard section.diagnostics.problems.count == problemsBefore else { return }
     guard (1...16).contains(gaps.count), gaps == gaps.sorted() else {
       section.report(
-        "rewake",
-        ValueError(
-          "is not a list of 1 to 16 growing gaps",
-          remedy: "write gaps that do not shrink, such as [5m, 30m, 2h]; the last one repeats"))
+        "rewake", "is not a list of 1 to 16 growing gaps",
+        remedy: "write gaps that do not shrink, such as [5m, 30m, 2h]; the last one repeats")
       return
     }
     wake.rewake = gaps

@@ -22,20 +22,11 @@ extension Settings {
     guard let subject, let key else { return nil }
     let webPush = WebPush(
       subject: subject, key: key, allowPrivateAddresses: allowsPrivate, trustRoots: trustRoots)
-    do throws(PushProblem) {
-      // Find now what the sender would refuse at start.
+    let keys: [PushProblem.Code: String] = [.subject: "subject", .trustRoots: "trustRoots"]
+    return section.proven(keys, else: "key") { () throws(PushProblem) in
       _ = try WebPushSettings(webPush, attemptTimeout: .seconds(10))
-    } catch {
-      let key =
-        switch error.code {
-        case .subject: "subject"
-        case .trustRoots: "trustRoots"
-        default: "key"
-        }
-      section.report(key, ValueError(error))
-      return nil
+      return webPush
     }
-    return webPush
   }
 }
 

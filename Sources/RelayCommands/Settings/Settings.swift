@@ -1,5 +1,6 @@
 package import Logging
 package import RelayCore
+package import RelayHTTP
 
 /// The operator's settings: the configuration file, overridden by the environment and by flags,
 /// read once and validated as a whole. Every value in these settings is valid.
@@ -21,8 +22,6 @@ package struct Settings: Sendable {
   /// Containers by environment, in the order of the file. No scope occurs twice.
   package var apps: [App] = []
 
-  package init() {}
-
   package struct Server: Sendable {
     package var listen = ListenAddress(host: "127.0.0.1", port: 8_460)
     /// The API's URL for clients, without a final slash. `nil` means the address that the API
@@ -31,7 +30,8 @@ package struct Settings: Sendable {
     /// Keys of 32 bytes each. The first key signs tokens, and every key verifies them. Empty
     /// means that the store's own key does both.
     package var tokenKeys: [Secret] = []
-    package var tls: CertificateFiles?
+    /// The API's TLS files. `nil` means plain HTTP.
+    package var tls: TLSFiles?
   }
 
   package struct Control: Sendable {
@@ -93,11 +93,5 @@ package struct Settings: Sendable {
     }
     package var level = Logger.Level.info
     package var format = Format.auto
-  }
-
-  /// Paths of PEM files that were readable and looked right when they were checked.
-  package struct CertificateFiles: Hashable, Sendable {
-    package var certificate: String
-    package var key: String
   }
 }

@@ -9,7 +9,7 @@ package struct SettingsReading: Sendable {
   /// All problems, in the order of the file.
   package var problems: [Problem]
   /// Every key with its effective value; secrets are masked.
-  package var effective: [EffectiveValue]
+  package var effective: [EffectiveValue] = []
   /// The path of the control socket, known even if other keys are wrong.
   package var controlSocket: String?
   /// The directory of the store, known even if other keys are wrong.
@@ -33,11 +33,11 @@ extension Settings {
     } catch {
       // The problem's key is the path, so the cause need not repeat it.
       let cause = String(error.cause.trimmingPrefix("\(file) "))
-      return SettingsReading(key: file, ValueError(cause, remedy: error.remedy))
+      return SettingsReading(problems: [Problem(key: file, cause: cause, remedy: error.remedy)])
     }
     guard let text = String(validating: bytes, as: UTF8.self) else {
       return SettingsReading(
-        key: file, ValueError("is no UTF-8 text", remedy: "save the file as UTF-8"))
+        problems: [Problem(key: file, cause: "is no UTF-8 text", remedy: "save the file as UTF-8")])
     }
     let directory = URL(fileURLWithPath: file).deletingLastPathComponent().path
     return read(text: text, name: file, directory: directory, overrides: overrides)
@@ -55,7 +55,7 @@ extension Settings {
     do {
       node = try Yams.compose(yaml: text)
     } catch {
-      return SettingsReading(key: name, problem(of: error))
+      return SettingsReading(problems: [problem(of: error, in: name)])
     }
     let diagnostics = Diagnostics(overrides: overrides, directory: directory)
     let root = Section(node, place: "", diagnostics: diagnostics, canBeOverridden: true)
@@ -74,34 +74,20 @@ extension Settings {
       secretFiles: diagnostics.secretFiles)
   }
 
-  private static func problem(of error: any Error) -> (wrong: ValueError, line: Int?) {
+  private static func problem(of error: any Error, in name: String) -> Problem {
     let remedy = "correct the YAML: two spaces a level, a blank after each colon, no tabs"
     switch error as? YamlError {
     case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
       .composer(_, let problem, let mark, _):
-      return (ValueError("is no YAML: \(problem)", remedy: remedy), mark.line)
+      return Problem(
+        key: name, cause: "is no YAML: \(problem)", remedy: remedy, line: mark.line)
     case .duplicatedKeysInMapping(let duplicates, let context):
       let keys = duplicates.sorted().joined(separator: ", ")
-      return (
-        ValueError("a key stands twice: \(keys)", remedy: "keep one of them"), context.mark.line
-      )
+      return Problem(
+        key: name, cause: "a key stands twice: \(keys)", remedy: "keep one of them",
+        line: context.mark.line)
     default:
-      return (ValueError("is no YAML: \(error)", remedy: remedy), nil)
+      return Problem(key: name, cause: "is no YAML: \(error)", remedy: remedy)
     }
-  }
-}
-
-extension SettingsReading {
-  fileprivate init(key: String, _ wrong: ValueError) { self.init(key: key, (wrong, nil)) }
-
-  fileprivate init(key: String, _ found: (wrong: ValueError, line: Int?)) {
-    settings = nil
-    problems = [
-      Problem(
-        key: key, cause: found.wrong.cause, remedy: found.wrong.remedy, line: found.line)
-    ]
-    effective = []
-    controlSocket = nil
-    storeDirectory = nil
   }
 }

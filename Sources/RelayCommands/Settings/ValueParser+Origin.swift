@@ -1,16 +1,13 @@
 /// The origin of web pages. The API compares it character by character with a browser's value.
 extension ValueParser where Value == String {
   static var origin: ValueParser {
-    ValueParser(
-      read: { text throws(ValueError) in
-        if let cause = OriginText(text).problem {
-          throw ValueError(
-            cause,
-            remedy: "write https://host or https://host:port, as browsers send it: in lower case, "
-              + "without a path and without the port 443; http:// is for localhost")
-        }
-        return text
-      }, show: { $0 })
+    any.checked { text throws(ValueError) in
+      guard let cause = OriginText(text).problem else { return }
+      throw ValueError(
+        cause,
+        remedy: "write https://host or https://host:port, as browsers send it: in lower case, "
+          + "without a path and without the port 443; http:// is for localhost")
+    }
   }
 }
 
@@ -60,14 +57,9 @@ private struct OriginText {
       return host.hasSuffix("]") && host.count > 2
         && host.dropFirst().dropLast().allSatisfy { "0123456789abcdef:.".contains($0) }
     }
-    let labels = host.split(separator: ".", omittingEmptySubsequences: false)
-    return labels.allSatisfy { label in
+    return host.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
       !label.isEmpty
-        && label.utf8.allSatisfy {
-          (UInt8(ascii: "a")...UInt8(ascii: "z")) ~= $0
-            || (UInt8(ascii: "0")...UInt8(ascii: "9")) ~= $0 || $0 == UInt8(ascii: "-")
-            || $0 == UInt8(ascii: "_")
-        }
+        && label.allSatisfy { "abcdefghijklmnopqrstuvwxyz0123456789-_".contains($0) }
     }
   }
 

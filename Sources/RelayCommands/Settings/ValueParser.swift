@@ -8,147 +8,157 @@ struct ValueParser<Value> {
   var show: (Value) -> String
 }
 
+extension ValueParser {
+  /// Refuses each text of which `parse` makes nothing.
+  ///
+  /// - Parameter refusal: what is wrong, such as `is no duration`; the text stands before it.
+  init(
+    _ refusal: String, remedy: String, show: @escaping (Value) -> String,
+    parse: @escaping (String) -> Value?
+  ) {
+    self.show = show
+    read = { text throws(ValueError) in
+      if let value = parse(text) { return value }
+      throw ValueError("'\(text)' \(refusal)", remedy: remedy)
+    }
+  }
+
+  /// Refuses values outside the range.
+  func within(_ range: ClosedRange<Value>, _ what: String) -> Self where Value: Comparable {
+    let bounds = "from \(show(range.lowerBound)) to \(show(range.upperBound))"
+    return Self(
+      read: { text throws(ValueError) in
+        let value = try read(text)
+        if range.contains(value) { return value }
+        throw ValueError("\(text) is out of range", remedy: "choose a \(what) \(bounds)")
+      }, show: show)
+  }
+
+  /// Makes another value of what this parser has read.
+  func then<Next>(
+    show: @escaping (Next) -> String, _ next: @escaping (Value) throws(ValueError) -> Next
+  ) -> ValueParser<Next> {
+    ValueParser<Next>(read: { text throws(ValueError) in try next(try read(text)) }, show: show)
+  }
+
+  /// Refuses values for which `check` throws.
+  func checked(_ check: @escaping (Value) throws(ValueError) -> Void) -> Self {
+    then(show: show) { value throws(ValueError) in
+      try check(value)
+      return value
+    }
+  }
+}
+
+/// The value in a file or at an address, with the text that operators see in place of it.
+struct Shown<Value> {
+  var value: Value
+  var text: String
+}
+
 extension ValueParser where Value == Span {
   static func span(_ range: ClosedRange<Span>) -> ValueParser {
-    let bounds = "from \(Quantity.text(range.lowerBound)) to \(Quantity.text(range.upperBound))"
-    return ValueParser(
-      read: { text throws(ValueError) in
-        guard let span = Quantity.span(text) else {
-          throw ValueError(
-            "'\(text)' is no duration", remedy: "write a whole number with ms, s, m, h or d")
-        }
-        guard range.contains(span) else {
-          throw ValueError("\(text) is out of range", remedy: "choose a duration \(bounds)")
-        }
-        return span
-      }, show: Quantity.text)
+    ValueParser(
+      "is no duration", remedy: "write a whole number with ms, s, m, h or d", show: Quantity.text,
+      parse: Quantity.span
+    ).within(range, "duration")
   }
 }
 
 extension ValueParser where Value == Int {
   static func count(_ range: ClosedRange<Int>) -> ValueParser {
     ValueParser(
-      read: { text throws(ValueError) in
-        guard let count = Int(text) else {
-          throw ValueError(
-            "'\(text)' is no whole number", remedy: "write digits only, without a unit")
-        }
-        guard range.contains(count) else {
-          throw ValueError(
-            "\(text) is out of range",
-            remedy: "choose a number from \(range.lowerBound) to \(range.upperBound)")
-        }
-        return count
-      }, show: { "\($0)" })
+      "is no whole number", remedy: "write digits only, without a unit", show: { "\($0)" },
+      parse: { Int($0) }
+    ).within(range, "number")
   }
 
   /// A size in bytes.
   static func size(_ range: ClosedRange<Int>) -> ValueParser {
-    let bounds =
-      "from \(Quantity.text(bytes: range.lowerBound)) to \(Quantity.text(bytes: range.upperBound))"
-    return ValueParser(
-      read: { text throws(ValueError) in
-        guard let bytes = Quantity.size(text) else {
-          throw ValueError(
-            "'\(text)' is no size", remedy: "write a whole number of bytes, or with KiB, MiB or GiB"
-          )
-        }
-        guard range.contains(bytes) else {
-          throw ValueError("\(text) is out of range", remedy: "choose a size \(bounds)")
-        }
-        return bytes
-      }, show: Quantity.text(bytes:))
+    ValueParser(
+      "is no size", remedy: "write a whole number of bytes, or with KiB, MiB or GiB",
+      show: Quantity.text(bytes:), parse: Quantity.size
+    ).within(range, "size")
   }
 }
 
 extension ValueParser where Value == Bool {
   static var flag: ValueParser {
     ValueParser(
-      read: { text throws(ValueError) in
-        switch text {
-        case "true": true
-        case "false": false
-        default:
-          throw ValueError("'\(text)' is neither true nor false", remedy: "write true or false")
-        }
-      }, show: { "\($0)" })
+      "is neither true nor false", remedy: "write true or false", show: { "\($0)" },
+      parse: { Bool($0) })
   }
 }
 
 extension ValueParser where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
   static var choice: ValueParser {
     ValueParser(
-      read: { text throws(ValueError) in
-        guard let value = Value(rawValue: text) else {
-          let known = Value.allCases.map(\.rawValue).joined(separator: ", ")
-          throw ValueError("'\(text)' is not known", remedy: "choose one of \(known)")
-        }
-        return value
-      }, show: \.rawValue)
+      "is not known",
+      remedy: "choose one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))",
+      show: \.rawValue, parse: { Value(rawValue: $0) })
   }
 }
 
 extension ValueParser where Value == ListenAddress {
   static var address: ValueParser {
     ValueParser(
-      read: { text throws(ValueError) in
-        guard let address = ListenAddress(text: text) else {
-          throw ValueError(
-            "'\(text)' is no address to listen on",
-            remedy: "write host:port, such as 127.0.0.1:8460")
-        }
-        return address
-      }, show: \.description)
+      "is no address to listen on", remedy: "write host:port, such as 127.0.0.1:8460",
+      show: \.description, parse: { ListenAddress(text: $0) })
   }
 }
 
 extension ValueParser where Value == String {
+  /// Takes every text.
+  static var any: ValueParser {
+    ValueParser(read: { text throws(ValueError) in text }, show: { $0 })
+  }
+
   static func text(max: Int = 255) -> ValueParser {
-    ValueParser(
-      read: { text throws(ValueError) in
-        guard !text.isEmpty, text.utf8.count <= max else {
-          throw ValueError(
-            text.isEmpty ? "is empty" : "is longer than \(max) bytes",
-            remedy: "write 1 to \(max) bytes of text")
-        }
-        return text
-      }, show: { $0 })
+    any.checked { text throws(ValueError) in
+      guard !text.isEmpty, text.utf8.count <= max else {
+        throw ValueError(
+          text.isEmpty ? "is empty" : "is longer than \(max) bytes",
+          remedy: "write 1 to \(max) bytes of text")
+      }
+    }
   }
 
   /// Letters, digits and `extra`: characters that are safe in a path, a header and a label.
   static func name(extra: String = "._-", max: Int = 255, exactly: Int? = nil) -> ValueParser {
     let length = exactly.map { "exactly \($0)" } ?? "1 to \(max)"
     let others = extra.isEmpty ? "" : " or one of \(extra)"
+    let lengths = exactly.map { $0...$0 } ?? 1...max
     return ValueParser(
-      read: { text throws(ValueError) in
+      "is not such a name",
+      remedy: "write \(length) characters, each a letter, a digit\(others)", show: { $0 },
+      parse: { text in
         let good = text.allSatisfy { character in
           extra.contains(character)
             || character.isASCII && (character.isLetter || character.isNumber)
         }
-        guard good, (exactly.map { $0...$0 } ?? 1...max).contains(text.utf8.count) else {
-          throw ValueError(
-            "'\(text)' is not such a name",
-            remedy: "write \(length) characters, each a letter, a digit\(others)")
-        }
-        return text
-      }, show: { $0 })
+        return good && lengths.contains(text.utf8.count) ? text : nil
+      })
   }
 
   /// An absolute URL of a server, without a final slash.
   static func url(schemes: [String]) -> ValueParser {
     ValueParser(
-      read: { text throws(ValueError) in
-        let example = "\(schemes[0])://relay.example.com"
-        guard let url = URLComponents(string: text), let host = url.host, !host.isEmpty,
-          let scheme = url.scheme?.lowercased(), schemes.contains(scheme),
-          url.query == nil, url.fragment == nil, url.user == nil,
-          url.port.map({ (1...65_535).contains($0) }) ?? true
-        else {
-          throw ValueError(
-            "'\(text)' is no URL of a server",
-            remedy: "write \(schemes.joined(separator: " or "))://host[:port], such as \(example)")
-        }
+      "is no URL of a server",
+      remedy: "write \(schemes.joined(separator: " or "))://host[:port], such as "
+        + "\(schemes[0])://relay.example.com", show: { $0 },
+      parse: { text in
+        guard let url = URLComponents(string: text), url.isOfServer, url.query == nil,
+          let scheme = url.scheme?.lowercased(), schemes.contains(scheme)
+        else { return nil }
         return text.hasSuffix("/") ? String(text.dropLast()) : text
-      }, show: { $0 })
+      })
+  }
+}
+
+extension URLComponents {
+  /// True if the URL has a host, a possible port, and neither a user nor a fragment.
+  var isOfServer: Bool {
+    host?.isEmpty == false && user == nil && fragment == nil
+      && port.map { (1...65_535).contains($0) } ?? true
   }
 }
