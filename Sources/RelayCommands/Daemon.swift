@@ -56,15 +56,15 @@ enum Daemon {
     let connections = Connections(http.limits)
     let admin = AdminAPI(
       relay: engine, reader: store, reads: reads, keys: keys, clock: clock, access: registry,
-      issues: issues, process: { OwnProcess.usage(with: connections) },
+      issues: issues, process: { OwnProcess.usage(apiConnections: connections.count) },
       feedback: feedback.admin, trace: trace.admin, settings: http)
     let control = ControlServer(
       admin: admin, settings: http, clock: clock, logger: logger,
-      onListening: { _ in readiness.partReady() },
-      onMetricsListening: { _ in readiness.partReady() })
+      onListening: { _ in readiness.ready() },
+      onMetricsListening: { _ in readiness.ready() })
     let server = try APIServer(
       api: api, settings: http, clock: clock, connections: connections, logger: logger,
-      onListening: { _ in readiness.partReady() })
+      onListening: { _ in readiness.ready() })
     let reload = Reload(
       started: settings, providers: providers, engine: engine, keySets: keySets,
       webhooks: feedback.webhooks, registry: registry, courier: courier, levelHandle: levelHandle,

@@ -9,8 +9,8 @@ struct KeyCopies {
   /// Copies each file, readable by its owner only, and reads it back.
   ///
   /// - Returns: the number of keys, at least one.
-  /// - Throws: `Failure` or `KeyFailure` naming the file, also for a file that is not a key: the
-  ///   daemon would not start from a backup with it.
+  /// - Throws: `Failure`, `ValueError` or `KeyFailure` naming the file, also for a file that is not
+  ///   a key: the daemon would not start from a backup with it.
   func run() throws -> Int {
     let names: [String]
     do {
@@ -21,44 +21,35 @@ struct KeyCopies {
         hint: "start the daemon once, or run this as root or the user that the daemon runs as")
     }
     guard mkdir(target, 0o700) == 0 else { throw failed("make \(target)") }
-    var count = 0
-    for name in names where name.hasSuffix(".key") {
+    let keys = names.filter { $0.hasSuffix(".key") }
+    for name in keys {
       try KeyRing.check(file: "\(source)/\(name)")
       try copy(name)
-      count += 1
     }
-    guard count > 0 else {
+    guard !keys.isEmpty else {
       throw Failure(
         .failed, "there is no key in \(source)", hint: "a daemon makes it at its first start")
     }
-    return count
+    return keys.count
   }
 
   private func copy(_ name: String) throws {
     let (from, to) = ("\(source)/\(name)", "\(target)/\(name)")
-    do throws(ValueError) {
-      let bytes = try FileBytes.read(from)
-      let descriptor = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-      guard descriptor >= 0 else { throw wrong("make \(to)") }
-      defer { close(descriptor) }
-      guard write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else {
-        throw wrong("write \(to)")
-      }
-      guard try FileBytes.read(to) == bytes else {
-        throw ValueError("\(to) is not what was written", remedy: "look at its disk")
-      }
-    } catch {
-      throw Failure(.failed, error.cause, hint: error.remedy)
+    let bytes = try FileBytes.read(from)
+    let descriptor = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw failed("make \(to)") }
+    defer { close(descriptor) }
+    guard write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else {
+      throw failed("write \(to)")
+    }
+    guard try FileBytes.read(to) == bytes else {
+      throw Failure(.failed, "\(to) is not what was written", hint: "look at its disk")
     }
   }
 
-  private func wrong(_ what: String) -> ValueError {
-    ValueError(
-      "cannot \(what): \(String(cString: strerror(errno)))", remedy: "make room on its disk")
-  }
-
   private func failed(_ what: String) -> Failure {
-    let wrong = wrong(what)
-    return Failure(.failed, wrong.cause, hint: wrong.remedy)
+    Failure(
+      .failed, "cannot \(what): \(String(cString: strerror(errno)))",
+      hint: "make room on its disk")
   }
 }

@@ -21,6 +21,12 @@ struct ConfigurationOptions: ParsableArguments, Sendable {
 
   var reading: SettingsReading { Settings.read(file: config, overrides: overrides) }
 
+  /// Nil if the default file is missing.
+  private var readingIfThere: SettingsReading? {
+    let isNamed = config != Settings.fileDefault
+    return isNamed || FileManager.default.fileExists(atPath: config) ? reading : nil
+  }
+
   /// - Throws: `BadConfiguration`.
   func settings() throws -> Settings {
     let reading = reading
@@ -37,11 +43,9 @@ struct ConfigurationOptions: ParsableArguments, Sendable {
   ///   The default file may be missing.
   func controlSocket() throws -> String {
     if let control { return absolute(control) }
-    let isNamed = config != Settings.fileDefault
-    if !isNamed, !FileManager.default.fileExists(atPath: config) {
+    guard let reading = readingIfThere else {
       return overrides.value(of: "control.socket")?.text ?? Settings.Control.socketDefault
     }
-    let reading = reading
     if let socket = reading.controlSocket { return socket }
     throw BadConfiguration(problems: reading.problems, file: config)
   }
@@ -53,12 +57,10 @@ struct ConfigurationOptions: ParsableArguments, Sendable {
   /// - Throws: `BadConfiguration` if the directory's value is wrong, or if the file cannot be read.
   ///   The default file may be missing.
   func store() throws -> (directory: String, hasListedKeys: Bool) {
-    let isNamed = config != Settings.fileDefault
-    if !isNamed, !FileManager.default.fileExists(atPath: config) {
+    guard let reading = readingIfThere else {
       let directory = overrides.value(of: "store.directory")?.text
       return (directory ?? Settings.Store.directoryDefault, false)
     }
-    let reading = reading
     guard let directory = reading.storeDirectory else {
       throw BadConfiguration(problems: reading.problems, file: config)
     }

@@ -13,20 +13,12 @@ package struct Console: Sendable {
   /// Why an answer could not be written; nil if all were, or if their reader has gone.
   package var fault: @Sendable () -> String? = { nil }
   /// True if answers go to a terminal that shows colours.
-  package var isColourful: Bool
+  package var isColourful = false
   /// The width of the terminal in columns, or a default if there is no terminal.
-  package var columns: Int
+  package var columns = Console.columnsDefault
   package static let columnsDefault = 80
 
-  package init(
-    answer: @escaping @Sendable (String) -> Void, talk: @escaping @Sendable (String) -> Void,
-    isColourful: Bool = false, columns: Int = Console.columnsDefault
-  ) {
-    self.answer = answer
-    self.talk = talk
-    self.isColourful = isColourful
-    self.columns = columns
-  }
+  var paint: Paint { Paint(isColourful: isColourful, columns: columns) }
 
   /// The process's own stdout and stderr, unbuffered.
   package static func standard(_ environment: [String: String]) -> Console {

@@ -12,16 +12,13 @@ struct ControlLine {
 
   /// - Throws: `Failure` if the daemon is not running or refuses the request.
   func get<Report: Decodable>(
-    _ path: String, _ query: [(String, String)] = [], as type: Report.Type
+    _ path: String, _ query: [(String, String?)] = [], as type: Report.Type
   ) async throws -> Report {
     let body = try await send("GET", Self.target(path, query), [])
     do {
       return try JSONDecoder().decode(Report.self, from: Data(body))
     } catch {
-      throw Failure(
-        .failed,
-        "the daemon's answer to \(path) is not understood: \(error)",
-        hint: "run the zonerelay of the same version as the daemon")
+      throw Failure(notUnderstood: "the daemon's answer to \(path)", error)
     }
   }
 
@@ -37,7 +34,7 @@ struct ControlLine {
   /// - Throws: `Failure`, as `get` does. Returns when the daemon or `body` ends the answer, or the
   ///   task is cancelled.
   func follow(
-    _ path: String, _ query: [(String, String)], _ body: @escaping @Sendable (TraceLine?) -> Bool
+    _ path: String, _ query: [(String, String?)], _ body: @escaping @Sendable (TraceLine?) -> Bool
   ) async throws {
     let lines = Lines(body)
     let target = Self.target(path, query)
@@ -49,17 +46,20 @@ struct ControlLine {
         if let failure = lines.failure { throw failure }
         return
       }
-      throw lines.haveBegun ? Self.cut(error) : failure(error)
+      guard lines.haveBegun else { throw failure(error) }
+      throw Failure(
+        .failed, "the daemon's answer was cut off: \(error.message)",
+        hint: "the daemon was killed, or it stopped while this command did not read; follow again")
     }
     guard answer.isSuccess else { throw Failure(refusal: answer) }
   }
 
-  private static func target(_ path: String, _ query: [(String, String)]) -> String {
+  /// The path with those parts of the query that have a value.
+  private static func target(_ path: String, _ query: [(String, String?)]) -> String {
     var target = URLComponents()
     target.path = path
-    if !query.isEmpty {
-      target.queryItems = query.map { URLQueryItem(name: $0.0, value: $0.1) }
-    }
+    let items = query.filter { $0.1 != nil }.map { URLQueryItem(name: $0.0, value: $0.1) }
+    if !items.isEmpty { target.queryItems = items }
     return target.string ?? path
   }
 
@@ -71,12 +71,6 @@ struct ControlLine {
         hint: "start it with zonerelay serve, or name its socket with --control")
     default: Failure(.failed, error.message, hint: error.remedy)
     }
-  }
-
-  private static func cut(_ error: ClientError) -> Failure {
-    Failure(
-      .failed, "the daemon's answer was cut off: \(error.message)",
-      hint: "the daemon was killed, or it stopped while this command did not read; follow again")
   }
 
   private func send(_ method: String, _ target: String, _ body: [UInt8]) async throws -> [UInt8] {
@@ -123,9 +117,7 @@ extension ControlLine {
           guard body(line) else { return false }
         } catch {
           state.withLock {
-            $0.failure = Failure(
-              .failed, "a line of the daemon is not understood: \(error)",
-              hint: "run the zonerelay of the same version as the daemon")
+            $0.failure = Failure(notUnderstood: "a line of the daemon", error)
           }
           return false
         }
@@ -136,18 +128,23 @@ extension ControlLine {
 }
 
 extension Failure {
-  /// The fields of the daemon's error bodies that people need.
-  private struct Refusal: Decodable {
-    var serverErrorCode: String
-    var reason: String
+  fileprivate init(notUnderstood what: String, _ error: any Error) {
+    self.init(
+      .failed, "\(what) is not understood: \(error)",
+      hint: "run the zonerelay of the same version as the daemon")
   }
 
   fileprivate init(refusal answer: HTTPAnswer) {
     // A body in another form is shown unchanged.
-    let refusal = try? JSONDecoder().decode(Refusal.self, from: Data(answer.body))
-    let reason = refusal?.reason ?? answer.text
+    let body = try? LooseJSON(body: answer.body)
+    guard let code = body?["serverErrorCode"].value as? String,
+      let reason = body?["reason"].value as? String
+    else {
+      self.init(.failed, "the daemon refuses: \(answer.text)")
+      return
+    }
     self.init(
       .failed, "the daemon refuses: \(reason)",
-      hint: refusal.map { "docs/troubleshooting.md explains \($0.serverErrorCode)" })
+      hint: "docs/troubleshooting.md explains \(code)")
   }
 }

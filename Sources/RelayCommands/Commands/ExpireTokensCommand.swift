@@ -30,7 +30,7 @@ struct ExpireTokensCommand: RelayCommand {
 
   @OptionGroup var options: ConfigurationOptions
 
-  func validate() throws { try EnvironmentName.check(environment) }
+  func validate() throws { try ScopeOptions.check(environment: environment) }
 
   func perform(_ console: Console) async throws -> ExitStatus {
     let control = ControlLine(socket: try options.controlSocket())

@@ -46,11 +46,7 @@ struct ExplainCommand: RelayCommand {
   @Option(help: ArgumentHelp("The newest changes, 1 to 100.", valueName: "count"))
   var last = 10
 
-  @Option(help: ArgumentHelp("Only of this container.", valueName: "id"))
-  var container: String?
-
-  @Option(help: ArgumentHelp("Only of development or production.", valueName: "name"))
-  var environment: String?
+  @OptionGroup var scope: ScopeOptions
 
   @Flag(help: "Print JSON, a documented contract: see docs/operations.md.")
   var json = false
@@ -68,7 +64,7 @@ struct ExplainCommand: RelayCommand {
     guard change.isEmpty || zone == nil else {
       throw ValidationError("--change and --zone exclude each other")
     }
-    try TraceQuestion.check(zone: zone, environment: environment)
+    try scope.check(zone: zone)
     guard device != nil || record != nil || !change.isEmpty else {
       throw ValidationError("name --device, --change, or --zone with --record")
     }
@@ -78,28 +74,19 @@ struct ExplainCommand: RelayCommand {
     let control = ControlLine(
       socket: try options.controlSocket(), wait: ExplainReport.commandWaits)
     if let device, ClientID(text: device) == nil { throw unknown(device) }
-    let report = try await control.get("/explain", query, as: ExplainReport.self)
+    let query = [
+      ("last", "\(last)"), ("device", device), ("source", change.first), ("id", change.last),
+      ("zone", zone), ("record", record),
+    ]
+    let report = try await control.get("/explain", query + scope.query, as: ExplainReport.self)
     if let device, report.devices.isEmpty { throw unknown(device) }
     try Renderer(format: json ? .json : .text, console: console).show(report)
     let asksForChange = device == nil || !change.isEmpty
     return report.changes.isEmpty && asksForChange ? .failed : .done
   }
 
-  private var query: [(String, String)] {
-    var query = [("last", "\(last)")]
-    if let device { query.append(("device", device)) }
-    if change.count == 2 { query += [("source", change[0]), ("id", change[1])] }
-    if let zone { query.append(("zone", zone)) }
-    if let record { query.append(("record", record)) }
-    if let container { query.append(("container", container)) }
-    if let environment { query.append(("environment", environment)) }
-    return query
-  }
-
   private func unknown(_ device: String) -> Failure {
-    let scope = [container, environment].compactMap(\.self).joined(separator: ", ")
-    return Failure(
-      .failed, "no device has the id \(device)" + (scope.isEmpty ? "" : " in \(scope)"),
-      hint: "list the known ones with: zonerelay device list")
+    let scope = scope.query.compactMap(\.1).joined(separator: ", ")
+    return Failure(unknownDevice: device + (scope.isEmpty ? "" : " in \(scope)"))
   }
 }

@@ -34,6 +34,7 @@ package struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
     case let error as PushProblem: self.init(.failed, error.text, hint: error.remedy)
     case let error as SystemError:
       self.init(.failed, "\(error.code.name): \(error.message)", hint: error.remedy)
+    case let error as ValueError: self.init(.failed, error.cause, hint: error.remedy)
     case let error as KeyFailure:
       self.init(.failed, "\(error.path): \(error.found)", hint: error.remedy)
     default: self.init(.failed, "\(error)")

@@ -33,11 +33,7 @@ struct FeedbackCommand: RelayCommand {
   @Option(help: ArgumentHelp("At most so many at a time, 1 to 1000.", valueName: "count"))
   var limit = 100
 
-  @Option(help: ArgumentHelp("Only of this container.", valueName: "id"))
-  var container: String?
-
-  @Option(help: ArgumentHelp("Only of development or production.", valueName: "name"))
-  var environment: String?
+  @OptionGroup var scope: ScopeOptions
 
   @Flag(help: "Print JSON lines, a documented contract: see docs/operations.md.")
   var json = false
@@ -51,7 +47,7 @@ struct FeedbackCommand: RelayCommand {
     guard (1...1_000).contains(limit) else {
       throw ValidationError("--limit must be 1 to 1000")
     }
-    try EnvironmentName.check(environment)
+    try ScopeOptions.check(environment: scope.environment)
   }
 
   func perform(_ console: Console) async throws -> ExitStatus {
@@ -59,7 +55,8 @@ struct FeedbackCommand: RelayCommand {
     var place = after
     var isFirst = true
     while true {
-      let report = try await page(control, after: place)
+      let query = [("after", "\(place)"), ("limit", "\(limit)")] + scope.query
+      let report = try await control.get("/feedback", query, as: FeedbackReport.self)
       try show(report, isFirst: isFirst, console)
       place = report.next
       guard follow, console.isOpen() else {
@@ -71,24 +68,15 @@ struct FeedbackCommand: RelayCommand {
     }
   }
 
-  private func page(
-    _ control: ControlLine, after place: UInt64
-  ) async throws -> FeedbackReport {
-    var query = [("after", "\(place)"), ("limit", "\(limit)")]
-    if let container { query.append(("container", container)) }
-    if let environment { query.append(("environment", environment)) }
-    return try await control.get("/feedback", query, as: FeedbackReport.self)
-  }
-
   private func show(_ report: FeedbackReport, isFirst: Bool, _ console: Console) throws {
     let renderer = Renderer(format: json ? .jsonLine : .text, console: console)
     if let missed = report.missedThrough {
-      if json { try renderer.show(FeedbackMissed(missedThrough: missed)) }
+      if json { try renderer.write(FeedbackMissed(missedThrough: missed)) }
       console.talk(
         line: "zonerelay: items up to position \(missed) were trimmed; some of them may be missing")
     }
     if json {
-      for item in report.items { try renderer.show(FeedbackLine(item: item)) }
+      for item in report.items { try renderer.write(item) }
     } else if !report.items.isEmpty || (isFirst && !follow) {
       try renderer.show(FeedbackListing(items: report.items, hasHeading: isFirst))
     }
@@ -97,8 +85,7 @@ struct FeedbackCommand: RelayCommand {
   private func hint(_ place: UInt64, _ console: Console) {
     var words = "zonerelay feedback --after \(place)"
     if limit != 100 { words += " --limit \(limit)" }
-    if let container { words += " --container \(container)" }
-    if let environment { words += " --environment \(environment)" }
+    for case (let name, let value?) in scope.query { words += " --\(name) \(value)" }
     if json { words += " --json" }
     console.talk(line: "zonerelay: hint: there is more: \(words)")
   }

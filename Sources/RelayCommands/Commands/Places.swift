@@ -47,7 +47,7 @@ extension Settings {
 
   /// True if `path` is a directory, false if it is another file. Returns nil if nothing exists
   /// there, or if the process may not look at it.
-  fileprivate static func isDirectory(_ path: String) -> Bool? {
+  static func isDirectory(_ path: String) -> Bool? {
     var isDirectory: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
       return nil
@@ -60,7 +60,10 @@ extension SettingsReading {
   /// What would keep a daemon from its directories and addresses, found before the daemon starts:
   /// directories that cannot be made, a store whose files the daemon would refuse, addresses that
   /// cannot be resolved.
-  var placeProblems: [Problem] { directoryProblems + storeProblems + listenProblems }
+  var placeProblems: [Problem] {
+    directoryProblems + storeFileProblems
+      + [readOnlyProblem, keyProblem, socketProblem].compactMap(\.self) + addressProblems
+  }
 
   /// Directories that the daemon could not make.
   var directoryProblems: [Problem] {
@@ -69,17 +72,9 @@ extension SettingsReading {
       .compactMap { key, directory in directory.flatMap { Self.problem(of: $0, key: key) } }
   }
 
-  private var storeProblems: [Problem] {
-    storeFileProblems
-      + [
-        storeDirectory.flatMap { Self.readOnlyProblem(of: $0) },
-        storeDirectory.flatMap { Self.keyProblem(in: $0) },
-      ].compactMap(\.self)
-  }
-
   /// The problem of a store on a file system that is mounted for reading only.
-  private static func readOnlyProblem(of storeDirectory: String) -> Problem? {
-    guard access(storeDirectory, W_OK) != 0, errno == EROFS else { return nil }
+  private var readOnlyProblem: Problem? {
+    guard let storeDirectory, access(storeDirectory, W_OK) != 0, errno == EROFS else { return nil }
     return Problem(
       key: "store.directory", cause: "the file system of \(storeDirectory) is read-only",
       remedy: "mount it for writing, or name another directory")
@@ -90,31 +85,26 @@ extension SettingsReading {
     guard let storeDirectory else { return [] }
     let tokens = Self.obstacle(
       at: Settings.providerTokens(in: storeDirectory), key: "store.directory")
-    let store = SQLiteStore.refusal(in: storeDirectory).map { refusal in
-      Problem(
-        key: "store.directory", cause: refusal.message,
-        remedy: "docs/troubleshooting.md explains \(refusal.code)")
-    }
+    let store = SQLiteStore.refusal(in: storeDirectory).map(Self.problem)
     return [tokens, store].compactMap(\.self)
   }
 
   /// The problem of a store whose own key cannot be read or belongs to another store.
-  private static func keyProblem(in storeDirectory: String) -> Problem? {
+  private var keyProblem: Problem? {
+    guard let storeDirectory else { return nil }
     do throws(KeyFailure) {
       let check = try KeyRing.identityCheck(storeDirectory: storeDirectory)
-      return check.flatMap { SQLiteStore.refusal(of: $0, in: storeDirectory) }.map { refusal in
-        Problem(
-          key: "store.directory", cause: refusal.message,
-          remedy: "docs/troubleshooting.md explains \(refusal.code)")
-      }
+      return check.flatMap { SQLiteStore.refusal(of: $0, in: storeDirectory) }.map(Self.problem)
     } catch {
       return Problem(
         key: "store.directory", cause: "\(error.path): \(error.found)", remedy: error.remedy)
     }
   }
 
-  private var listenProblems: [Problem] {
-    [socketProblem].compactMap(\.self) + addressProblems
+  private static func problem(of refusal: StoreError) -> Problem {
+    Problem(
+      key: "store.directory", cause: refusal.message,
+      remedy: "docs/troubleshooting.md explains \(refusal.code)")
   }
 
   /// Why the control socket cannot be made; nil if it can.

@@ -66,18 +66,15 @@ package enum CommandLineTool {
         return .usage
       }
       let words = RootCommand.path(in: arguments).joined(separator: " ")
-      let message = lowered(RootCommand.message(for: error))
+      // The parser's sentence, such as *Unknown option '-x'*, with a lower-case first letter, as
+      // all other messages have it.
+      let sentence = RootCommand.message(for: error)
+      let message = sentence.prefix(1).lowercased() + sentence.dropFirst()
       console.report(Failure(.usage, message, hint: "see: \(words) --help"))
       return .usage
     default:
       console.report(Failure(error))
       return .failed
     }
-  }
-
-  /// The argument parser's sentence, such as *Unknown option '-x'*, with a lower-case first letter,
-  /// as all other messages have it.
-  private static func lowered(_ sentence: String) -> String {
-    sentence.prefix(1).lowercased() + sentence.dropFirst()
   }
 }

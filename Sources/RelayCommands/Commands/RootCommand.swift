@@ -29,9 +29,7 @@ struct RootCommand: RelayCommand {
       ServeCommand.self, CheckCommand.self, DoctorCommand.self, StatusCommand.self,
       ExplainCommand.self, TailCommand.self, DeviceCommand.self, FeedbackCommand.self,
       BackupCommand.self, DrainCommand.self, ExpireTokensCommand.self, PhoneCommand.self,
-      DemoCommand.self,
-      StandinCommand.self,
-      WebPushCommand.self, WebPushStandinCommand.self,
+      DemoCommand.self, StandinCommand.self, WebPushCommand.self, WebPushStandinCommand.self,
       FCMStandinCommand.self, VersionCommand.self,
     ])
 

@@ -1,11 +1,14 @@
 import ArgumentParser
 import Logging
+import RelayStandin
 import ServiceLifecycle
 import UnixSignals
 
 /// What the stand-ins' commands share: the check of the address, and a normal end on a signal.
 enum StandinAddress {
-  static func check(_ text: String) throws {
+  /// - Throws: a wrong usage.
+  @discardableResult
+  static func read(_ text: String) throws -> ListenAddress {
     guard let address = ListenAddress(text: text) else {
       throw ValidationError("--listen is no address: \(text); write host:port")
     }
@@ -13,24 +16,17 @@ enum StandinAddress {
     guard address.isLoopback else {
       throw ValidationError("--listen is no loopback address: \(text); write 127.0.0.1:port")
     }
-  }
-
-  static func read(_ text: String) throws -> ListenAddress {
-    guard let address = ListenAddress(text: text) else {
-      throw Failure(.usage, "--listen is no address: \(text)", hint: "write host:port")
-    }
     return address
   }
 
   /// Serves until SIGTERM or SIGINT.
   static func serve(
-    _ address: ListenAddress, port: Int, _ console: Console,
-    _ run: @escaping @Sendable () async throws -> Void
+    _ standin: some ServedStandin, on address: ListenAddress, _ console: Console
   ) async throws -> ExitStatus {
-    console.talk(line: "zonerelay: the stand-in listens on \(address.host):\(port)")
+    console.talk(line: "zonerelay: the stand-in listens on \(address.host):\(standin.port)")
     console.answer(line: "ready")
     let group = ServiceGroup(
-      services: [Served(serve: run)], cancellationSignals: [.sigterm, .sigint],
+      services: [standin], cancellationSignals: [.sigterm, .sigint],
       logger: Logger(label: "zonerelay.standin") { _ in SwiftLogNoOpLogHandler() })
     do {
       try await group.run()
@@ -39,9 +35,14 @@ enum StandinAddress {
     }
     return .done
   }
-
-  private struct Served: Service {
-    var serve: @Sendable () async throws -> Void
-    func run() async throws { try await serve() }
-  }
 }
+
+/// A stand-in as a service of its command.
+protocol ServedStandin: Service {
+  /// The port that the stand-in listens on.
+  var port: Int { get }
+}
+
+extension APNsStandin: ServedStandin {}
+extension FCMStandin: ServedStandin {}
+extension WebPushStandin: ServedStandin {}

@@ -81,7 +81,6 @@ struct StandinCommand: RelayCommand {
   var team: String?
 
   func validate() throws {
-    try StandinAddress.check(listen)
     let settings = settings(at: try StandinAddress.read(listen))
     do throws(StandinError) {
       try settings.validate()
@@ -93,9 +92,7 @@ struct StandinCommand: RelayCommand {
   func perform(_ console: Console) async throws -> ExitStatus {
     let address = try StandinAddress.read(listen)
     let standin = try await APNsStandin(settings(at: address))
-    return try await StandinAddress.serve(address, port: standin.port, console) {
-      try await standin.run()
-    }
+    return try await StandinAddress.serve(standin, on: address, console)
   }
 
   private func settings(at address: ListenAddress) -> StandinSettings {

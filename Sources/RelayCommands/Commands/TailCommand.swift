@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import RelayCore
 import RelayWire
 import UnixSignals
 
@@ -41,11 +42,7 @@ struct TailCommand: RelayCommand {
     help: ArgumentHelp("Only what names this route.", valueName: "transport/topic"))
   var route: String?
 
-  @Option(help: ArgumentHelp("Only of this container.", valueName: "id"))
-  var container: String?
-
-  @Option(help: ArgumentHelp("Only of development or production.", valueName: "name"))
-  var environment: String?
+  @OptionGroup var scope: ScopeOptions
 
   @Flag(help: "Print JSON lines, a documented contract: see docs/operations.md.")
   var json = false
@@ -53,8 +50,16 @@ struct TailCommand: RelayCommand {
   @OptionGroup var options: ConfigurationOptions
 
   func validate() throws {
-    try TraceQuestion.check(zone: zone, environment: environment)
-    try TraceQuestion.check(device: device, route: route)
+    try scope.check(zone: zone)
+    if let device, ClientID(text: device) == nil {
+      throw ValidationError("--device must be a UUID, as device list shows it: \(device)")
+    }
+    let known = Transport.allCases.map(\.name)
+    if let route, !known.contains(String(route.prefix { $0 != "/" })) {
+      throw ValidationError(
+        "--route must be TRANSPORT/TOPIC, and the transport one of "
+          + "\(known.joined(separator: ", ")): \(route)")
+    }
   }
 
   func perform(_ console: Console) async throws -> ExitStatus {
@@ -63,7 +68,8 @@ struct TailCommand: RelayCommand {
     signal(SIGPIPE, SIG_IGN)
     let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
     let renderer = Renderer(format: json ? .jsonLine : .text, console: console)
-    let query = query
+    let query =
+      [("device", device), ("user", user), ("zone", zone), ("route", route)] + scope.query
     let isInterrupted = try await withThrowingTaskGroup(of: Bool.self) { group in
       group.addTask {
         try await control.follow("/tail", query) { line in
@@ -83,12 +89,5 @@ struct TailCommand: RelayCommand {
     }
     if !isInterrupted, console.isOpen() { console.talk(line: "zonerelay: the daemon has stopped") }
     return .done
-  }
-
-  private var query: [(String, String)] {
-    [
-      ("device", device), ("user", user), ("zone", zone), ("route", route),
-      ("container", container), ("environment", environment),
-    ].compactMap { name, value in value.map { (name, $0) } }
   }
 }

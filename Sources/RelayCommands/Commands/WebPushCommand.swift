@@ -35,8 +35,9 @@ struct WebPushKeysCommand: RelayCommand {
     guard descriptor >= 0 else { throw Self.failure(out, errno) }
     defer { close(descriptor) }
     let bytes = Array(keys.privateKey.utf8)
-    guard bytes.withUnsafeBytes({ write(descriptor, $0.baseAddress, $0.count) }) == bytes.count
-    else { throw Self.failure(out, errno) }
+    guard write(descriptor, bytes, bytes.count) == bytes.count else {
+      throw Self.failure(out, errno)
+    }
     console.talk(line: "zonerelay: the private key is in \(out); the public key:")
     console.answer(line: keys.publicKey)
     return .done

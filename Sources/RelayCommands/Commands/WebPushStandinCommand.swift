@@ -33,14 +33,12 @@ struct WebPushStandinCommand: RelayCommand {
     help: ArgumentHelp("Unix socket where faults are changed while it runs.", valueName: "socket"))
   var control: String?
 
-  func validate() throws { try StandinAddress.check(listen) }
+  func validate() throws { try StandinAddress.read(listen) }
 
   func perform(_ console: Console) async throws -> ExitStatus {
     let address = try StandinAddress.read(listen)
     let standin = try await WebPushStandin(
       host: address.host, port: address.port, directory: directory, control: control)
-    return try await StandinAddress.serve(address, port: standin.port, console) {
-      try await standin.run()
-    }
+    return try await StandinAddress.serve(standin, on: address, console)
   }
 }

@@ -15,10 +15,7 @@ struct AccountServer: KeySetSource {
   func fetch(_ address: KeySetAddress) async throws(KeySetFailure) -> FetchedKeySet {
     let answer: HTTPAnswer
     do throws(ClientError) {
-      answer = try await client.send(
-        HTTPRequest(
-          "GET", address.url, headers: [(name: "Accept", value: "application/json")],
-          timeout: Self.timeout, trustRoots: address.trustRoots))
+      answer = try await client.send(Self.request(address))
     } catch {
       throw KeySetFailure(error.message)
     }
@@ -27,6 +24,12 @@ struct AccountServer: KeySetSource {
     }
     return FetchedKeySet(
       bytes: answer.body, maxAge: answer.header("cache-control").flatMap(Self.age))
+  }
+
+  static func request(_ address: KeySetAddress) -> HTTPRequest {
+    HTTPRequest(
+      "GET", address.url, headers: [(name: "Accept", value: "application/json")],
+      timeout: timeout, trustRoots: address.trustRoots)
   }
 
   /// How long an answer with this `Cache-Control` may be kept; nil if the field names no age.

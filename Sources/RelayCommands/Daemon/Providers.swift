@@ -76,8 +76,6 @@ struct Providers {
     var kept: [RouteKey: SenderFingerprint] = [:]
     var started: [RouteKey: any PushSender] = [:]
 
-    init(before: [RouteKey: SenderFingerprint]) { self.before = before }
-
     mutating func keep(
       _ key: RouteKey, _ fingerprint: SenderFingerprint, make: () throws -> any PushSender
     ) throws {
@@ -100,8 +98,7 @@ struct Providers {
       named[name] = known
       return known
     }
-    let logger = logger
-    let credential = try await APNsCredential(key, keptIn: directory) { error in
+    let credential = try await APNsCredential(key, keptIn: directory) { [logger] error in
       logger.warning(
         "the provider token could not be kept",
         metadata: ["directory": "\(directory)", "error": "\(error)"])
@@ -170,8 +167,7 @@ extension APNsSettings {
     case .key(let secret, let keyID, let teamID):
       credential = .key(try Key(pem: secret.text, keyID: keyID, teamID: teamID))
     case .certificate(let files):
-      credential = .certificate(
-        EngineSettings.ClientCertificate(certificate: files.certificate, key: files.key))
+      credential = .certificate(files)
     }
     try self.init(
       route.endpoint, environment: route.environment, other: route.otherEndpoint,

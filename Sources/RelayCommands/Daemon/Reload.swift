@@ -71,7 +71,7 @@ struct Reload: Service {
   /// Changes routes before access, so that a client that gains access finds its routes there.
   private func take(_ settings: Settings, _ providers: inout Providers) async throws {
     // Everything that can fail comes before the first change.
-    let pair = try settings.tlsFiles.map { try ServerCertificate.Pair($0) }
+    let pair = try settings.server.tls.map { try ServerCertificate.Pair($0) }
     let changes = try await providers.reconfigure(settings)
     await engine.reconfigure(
       EngineReconfiguration(

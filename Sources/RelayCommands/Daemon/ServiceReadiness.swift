@@ -11,24 +11,20 @@ final class ServiceReadiness: ServiceNotifier {
   private let state: Mutex<State>
   private let logger: Logger
 
-  private struct State {
-    /// How many parts are not ready yet.
-    var missing: Int
-    /// The line that `systemctl status` shows once the daemon is ready.
-    var line: String
-  }
+  /// How many parts are not ready yet, and the line that `systemctl status` shows once all are.
+  private typealias State = (missing: Int, line: String)
 
   /// - Parameter parts: what must be ready: the engine and each listener.
   init(notifier: SystemdNotifier, parts: Int, line: String, logger: Logger) {
     self.notifier = notifier
-    state = Mutex(State(missing: parts, line: line))
+    state = Mutex((parts, line))
     self.logger = logger
   }
 
   func waiting(_ line: String) { notifier.waiting(line) }
-  func ready() { partReady() }
 
-  func partReady() {
+  /// Reports that one part is ready.
+  func ready() {
     let lastLine = state.withLock { state in
       state.missing -= 1
       return state.missing == 0 ? state.line : nil

@@ -57,16 +57,11 @@ extension Settings {
     return HTTPSettings(
       listen: inherited.isEmpty
         ? .tcp(host: server.listen.host, port: server.listen.port) : .inherited(inherited),
-      tls: tlsFiles,
+      tls: server.tls,
       publicURL: server.publicURL ?? "\(server.tls == nil ? "http" : "https")://\(server.listen)",
       scopes: access(keys: keySets), limits: bounds, controlSocket: control.socket,
       metrics: control.metrics.map { .tcp(host: $0.host, port: $0.port) },
       version: Version.text)
-  }
-
-  /// The API's TLS files. `nil` means plain HTTP.
-  var tlsFiles: TLSFiles? {
-    server.tls.map { TLSFiles(certificate: $0.certificate, key: $0.key) }
   }
 
   /// The users and producers with access, for each scope. A reload replaces all of them.
@@ -76,8 +71,7 @@ extension Settings {
       access[app.scope] = ScopeAccess(
         users: ScopeAccess.Users(app.users, keySets),
         apiTokens: app.apiTokens.map(\.text), origins: Set(app.origins),
-        producers: app.producers.map(ScopeAccess.Producer.init),
-        topics: app.apns.map(\.topic),
+        producers: app.producers.map(ScopeAccess.Producer.init), topics: app.apns.map(\.topic),
         firebaseProject: app.fcm?.project,
         webPush: app.webPush.map {
           ScopeAccess.WebPush(allowsPrivateAddresses: $0.allowPrivateAddresses)
@@ -141,6 +135,6 @@ extension ScopeAccess.Producer {
       case .bearer(let key): .bearer(key.text)
       case .signature(let keyID, let key): .signature(keyID: keyID, key)
       }
-    self.init(name: producer.name, proof: proof, fetchCapacity: producer.fetchCapacity ?? 0)
+    self.init(name: producer.name, proof: proof, fetchCapacity: producer.fetchCapacity)
   }
 }

@@ -3,15 +3,11 @@ import RelayCurl
 
 /// The client side of the HTTP contract for the demo: the requests of a phone and a record server.
 struct DemoWeb: Sendable {
-  let base: String
+  let place: DemoPlace
   let client = HTTPClient()
-  private let producerKey: String
   private let scope = "\(DemoPlace.container)/development"
 
-  init(place: DemoPlace) {
-    base = "http://127.0.0.1:\(place.apiPort)"
-    producerKey = place.producerKey
-  }
+  var base: String { "http://127.0.0.1:\(place.apiPort)" }
 
   /// Returns when the relay serves; throws the relay's messages if it ends instead.
   func untilReady(_ relay: DemoProcess) async throws {
@@ -42,7 +38,7 @@ struct DemoWeb: Sendable {
 
   func report(_ events: [[String: Any]]) async throws -> LooseJSON {
     try await post(
-      "/events/1/\(scope)", events, producerKey,
+      "/events/1/\(scope)", events, place.producerKey,
       contentType: "application/cloudevents-batch+json")
   }
 

@@ -37,17 +37,14 @@ struct CommandLinePhone: Sendable {
     }
   }
 
-  /// Registers, subscribes, and fetches everything once.
-  func fetchOnce() async throws { try await begin() }
-
   /// Runs until the task is cancelled.
   func run() async throws {
     try await begin()
     try await withThrowingDiscardingTaskGroup { group in
       for try await wake in client.wakes() {
-        var event = PhoneEvent("wake")
-        (event.phone, event.wake, event.zones) = (number, wake.number, wake.zones.map(\.id))
-        await talk.tell(event)
+        await talk.tell(
+          PhoneEvent(
+            event: "wake", phone: number, wake: wake.number, zones: wake.zones.map(\.id)))
         let until = try await fetch { try await client.handle(wake) }
         guard let until else { continue }
         group.addTask { try await fetchWaiting(from: until) }
@@ -70,7 +67,8 @@ struct CommandLinePhone: Sendable {
     do { try await client.signOut() } catch { await tell(error) }
   }
 
-  private func begin() async throws {
+  /// Registers, subscribes, and fetches everything once.
+  func begin() async throws {
     let user = try await tokens.token().user
     try await persist { try await client.register(.courier) }
     let subscriptions = zones.map { name in
@@ -88,10 +86,8 @@ struct CommandLinePhone: Sendable {
     if let error = errors.first(where: { !$0.message.contains("is duplicate of") }) {
       throw Failure(.failed, "\(error)", hint: "correct --zone")
     }
-    var event = PhoneEvent("registered")
-    (event.phone, event.user) = (number, user)
-    event.clientId = client.installation.uuidString.lowercased()
-    await talk.tell(event)
+    let id = client.installation.uuidString.lowercased()
+    await talk.tell(PhoneEvent(event: "registered", phone: number, clientId: id, user: user))
     try await fetch { try await client.fetchAllChanges() }
   }
 
@@ -99,11 +95,10 @@ struct CommandLinePhone: Sendable {
   @discardableResult
   private func fetch(_ round: () async throws -> FetchReport) async throws -> Date? {
     let report = try await persist(round)
-    var event = PhoneEvent("fetched")
-    (event.phone, event.pages, event.records) = (number, report.pages, report.records)
-    event.zones = report.zones.sorted()
-    event.seconds = report.deferredUntil.map(\.timeIntervalSinceNow)
-    await talk.tell(event)
+    await talk.tell(
+      PhoneEvent(
+        event: "fetched", phone: number, zones: report.zones.sorted(), pages: report.pages,
+        records: report.records, seconds: report.deferredUntil.map(\.timeIntervalSinceNow)))
     for (_, error) in report.failures.sorted(by: { $0.key < $1.key }) { await tell(error) }
     return report.deferredUntil
   }
@@ -120,12 +115,11 @@ struct CommandLinePhone: Sendable {
   }
 
   private func tell(_ error: any Error) async {
-    var event = PhoneEvent("failed")
-    (event.phone, event.why) = (number, "\(error)")
-    if let wait = (error as? RelayError)?.retryAfter {
-      event.seconds = (wait / .milliseconds(100)).rounded() / 10
-    }
-    await talk.tell(event)
+    let wait = (error as? RelayError)?.retryAfter
+    await talk.tell(
+      PhoneEvent(
+        event: "failed", phone: number, why: "\(error)",
+        seconds: wait.map { ($0 / .milliseconds(100)).rounded() / 10 }))
   }
 }
 

@@ -7,9 +7,7 @@ struct LossyTransport: RelayTransport {
     let description: String
   }
 
-  private let inner: any RelayTransport
-
-  init(_ inner: any RelayTransport) { self.inner = inner }
+  let inner: any RelayTransport
 
   func send(_ request: RelayRequest) async throws -> RelayAnswer {
     let chance = Int.random(in: 0..<100)

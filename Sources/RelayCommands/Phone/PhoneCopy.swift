@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import enum RelayCore.Hex
 import ZoneRelayClient
 
 /// A phone's copy of its zones: names and change tags of records. With a directory each zone is a
@@ -41,44 +42,37 @@ actor PhoneCopy: ChangeSink {
   func apply(_ page: ZonePage) async throws {
     var zone = zones[page.zone] ?? Zone(zone: page.zone)
     zone.records.apply(page)
-    try write(zone)
+    if let file = file(of: page.zone) { try StateFile(file).save(try JSONEncoder().encode(zone)) }
     zones[page.zone] = zone
-    var event = PhoneEvent("page")
-    (event.phone, event.zone) = (number, page.zone)
-    event.changed = page.changed.map {
+    let changed = page.changed.map {
       PhoneEvent.Record(
         recordName: $0.name, recordType: $0.type, recordChangeTag: $0.changeTag, own: $0.own)
     }
-    event.deleted = page.deleted.map(\.name)
-    (event.startsOver, event.isLast, event.gap) = (page.startsOver, page.isLast, page.gap)
-    await talk.tell(event)
+    await talk.tell(
+      PhoneEvent(
+        event: "page", phone: number, zone: page.zone, changed: changed,
+        deleted: page.deleted.map(\.name), startsOver: page.startsOver, isLast: page.isLast,
+        gap: page.gap))
   }
 
   func remove(_ zone: ZoneID, _ why: ZoneLoss) async throws {
     try erase(zone)
     zones[zone] = nil
-    var event = PhoneEvent("removed")
-    (event.phone, event.zone, event.why) = (number, zone, "\(why)")
-    await talk.tell(event)
+    await talk.tell(PhoneEvent(event: "removed", phone: number, zone: zone, why: "\(why)"))
   }
 
   func apply(_ page: NotificationPage) async throws {
-    var event = PhoneEvent("notifications")
-    (event.phone, event.count, event.isLast) = (number, page.notifications.count, page.isLast)
-    if !page.notifications.isEmpty { await talk.tell(event) }
+    guard !page.notifications.isEmpty else { return }
+    await talk.tell(
+      PhoneEvent(
+        event: "notifications", phone: number, isLast: page.isLast,
+        count: page.notifications.count))
   }
 
   func accountChanged(from: String?, to: String?) async throws {
     for zone in zones.keys { try erase(zone) }
     zones = [:]
-    var event = PhoneEvent("account")
-    (event.phone, event.user) = (number, to)
-    await talk.tell(event)
-  }
-
-  private func write(_ zone: Zone) throws {
-    guard let file = file(of: zone.zone) else { return }
-    try StateFile(file).save(try JSONEncoder().encode(zone))
+    await talk.tell(PhoneEvent(event: "account", phone: number, user: to))
   }
 
   private func erase(_ zone: ZoneID) throws {
@@ -91,7 +85,6 @@ actor PhoneCopy: ChangeSink {
   /// A zone's name may have characters that no file name may have.
   private func file(of zone: ZoneID) -> URL? {
     let digest = SHA256.hash(data: Data("\(zone.owner)\n\(zone.name)".utf8))
-    let name = digest.prefix(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    return directory?.appendingPathComponent("\(name).json")
+    return directory?.appendingPathComponent("\(Hex.text(Array(digest.prefix(16)))).json")
   }
 }

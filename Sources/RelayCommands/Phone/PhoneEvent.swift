@@ -31,8 +31,6 @@ struct PhoneEvent: Encodable, Sendable {
     var own: Bool
   }
 
-  init(_ event: String) { self.event = event }
-
   /// The lines for people.
   var lines: [String] {
     switch event {

@@ -18,8 +18,22 @@ struct PhoneRun {
     do {
       end = try await withThrowingTaskGroup(of: End.self) { group in
         group.addTask { try await runPhones() }
-        group.addTask { try await waitForEnd(signals) }
-        group.addTask { try await showTotals() }
+        group.addTask {
+          for await _ in signals { break }
+          return .interrupted
+        }
+        if let time {
+          group.addTask {
+            try await Task.sleep(for: .milliseconds(time.milliseconds))
+            return .timeIsOver
+          }
+        }
+        group.addTask {
+          while true {
+            try await Task.sleep(for: .seconds(5))
+            await talk.showTotal()
+          }
+        }
         // With --once the run ends by itself.
         if !isOnce {
           group.addTask {
@@ -36,7 +50,9 @@ struct PhoneRun {
     } catch let error as RelayError {
       throw Failure(.failed, "\(error)", hint: hint(error))
     }
-    await leave()
+    await withTaskGroup(of: Void.self) { group in
+      for phone in phones { group.addTask { await phone.end() } }
+    }
     await talk.showTotal()
     if isOnce, end == .timeIsOver {
       throw Failure(
@@ -52,41 +68,11 @@ struct PhoneRun {
   private func runPhones() async throws -> End {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for phone in phones {
-        group.addTask { try await isOnce ? phone.fetchOnce() : phone.run() }
+        group.addTask { try await isOnce ? phone.begin() : phone.run() }
       }
       try await group.waitForAll()
     }
     return .phonesEnded
-  }
-
-  private func waitForEnd(_ signals: UnixSignalsSequence) async throws -> End {
-    try await withThrowingTaskGroup(of: End.self) { group in
-      group.addTask {
-        for await _ in signals { break }
-        return .interrupted
-      }
-      if let time {
-        group.addTask {
-          try await Task.sleep(for: .milliseconds(time.milliseconds))
-          return .timeIsOver
-        }
-      }
-      defer { group.cancelAll() }
-      return try await group.next() ?? .interrupted
-    }
-  }
-
-  private func showTotals() async throws -> End {
-    while true {
-      try await Task.sleep(for: .seconds(5))
-      await talk.showTotal()
-    }
-  }
-
-  private func leave() async {
-    await withTaskGroup(of: Void.self) { group in
-      for phone in phones { group.addTask { await phone.end() } }
-    }
   }
 
   private func hint(_ error: RelayError) -> String {

@@ -5,12 +5,11 @@ actor PhoneTalk {
   private let console: Console
   private let json: Bool
   private let isFarm: Bool
-  private var total = PhoneEvent("total")
+  private var total = PhoneEvent(event: "total", wake: 0, pages: 0, records: 0, count: 0)
   private var failures = 0
 
   init(console: Console, json: Bool, isFarm: Bool) {
     (self.console, self.json, self.isFarm) = (console, json, isFarm)
-    (total.count, total.pages, total.records, total.wake) = (0, 0, 0, 0)
   }
 
   func tell(_ event: PhoneEvent) {
@@ -35,24 +34,20 @@ actor PhoneTalk {
 
   private func count(_ event: PhoneEvent) {
     switch event.event {
-    case "registered": total.count = (total.count ?? 0) + 1
-    case "wake": total.wake = (total.wake ?? 0) + 1
+    case "registered": total.count? += 1
+    case "wake": total.wake? += 1
     case "failed": failures += 1
     case "page":
-      total.pages = (total.pages ?? 0) + 1
-      total.records =
-        (total.records ?? 0) + (event.changed?.count ?? 0) + (event.deleted?.count ?? 0)
+      total.pages? += 1
+      total.records? += (event.changed?.count ?? 0) + (event.deleted?.count ?? 0)
     default: break
     }
   }
 
   private func show(_ event: PhoneEvent) {
     if json {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
       // Every member of an event is a text, a number or a list of them.
-      guard let line = try? encoder.encode(event) else { return }
-      console.answer(line: String(decoding: line, as: UTF8.self))
+      try? Renderer(format: .jsonLine, console: console).write(event)
       return
     }
     let time = HumanFormat.moment(Int64(Date().timeIntervalSince1970 * 1_000))

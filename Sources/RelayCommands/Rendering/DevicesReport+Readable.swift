@@ -25,13 +25,9 @@ extension DevicesReport: Readable {
   private static let userWidth = 14
 }
 
-/// Every registration of one installation, in full.
+/// Every registration of one installation, in full. Its JSON is that of a `DevicesReport`.
 struct DeviceDetails: Readable {
   var devices: [DeviceReport]
-
-  func encode(to encoder: any Encoder) throws {
-    try DevicesReport(devices: devices).encode(to: encoder)
-  }
 
   func lines(_ paint: Paint) -> [String] {
     devices.flatMap { device in

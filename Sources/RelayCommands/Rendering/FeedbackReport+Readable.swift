@@ -30,18 +30,8 @@ struct FeedbackListing: Readable {
   }
 }
 
-/// One item as a line of JSON.
-struct FeedbackLine: Readable {
-  var item: FeedbackItem
-
-  func encode(to encoder: any Encoder) throws { try item.encode(to: encoder) }
-  func lines(_ paint: Paint) -> [String] { [] }
-}
-
 /// A line of JSON that is printed in place of items that are no longer kept.
-struct FeedbackMissed: Readable {
+struct FeedbackMissed: Encodable {
   var type = "missed"
   var missedThrough: UInt64
-
-  func lines(_ paint: Paint) -> [String] { [] }
 }

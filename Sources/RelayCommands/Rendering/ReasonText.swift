@@ -1,107 +1,99 @@
 import RelayCore
 import RelayWire
 
-/// The reasons of explanations in sentences: what holds, and what an operator can do.
-enum ReasonText {
+/// The reason of an explanation in sentences: what holds, and what an operator can do.
+struct ReasonText {
+  private let sentence: String
+  private let advice: String
+
+  private init(_ sentence: String, advice: String) {
+    (self.sentence, self.advice) = (sentence, advice)
+  }
+
   /// For each code of the closed list: what it means, and what to do about it.
-  private static let texts: [String: (sentence: String, advice: String)] = [
-    "no_effect": (
+  private static let texts: [String: ReasonText] = [
+    "no_effect": ReasonText(
       "the change had no effect: what it says held already, or a later change had settled it",
-      "nothing; if this is wrong, look at the producer's sequence numbers"
-    ),
-    "other_user": (
-      "the change shares the zone with another user, or ends that", "nothing"
-    ),
-    "zone_not_visible": (
+      advice: "nothing; if this is wrong, look at the producer's sequence numbers"),
+    "other_user": ReasonText(
+      "the change shares the zone with another user, or ends that", advice: "nothing"),
+    "zone_not_visible": ReasonText(
       "the zone was neither the user's own nor shared with the user then",
-      "if the user should see the zone, let the producer report the share; a device that is "
-        + "registered in another container or environment never sees it"
-    ),
-    "on_its_way": (
+      advice:
+        "if the user should see the zone, let the producer report the share; a device that is "
+        + "registered in another container or environment never sees it"),
+    "on_its_way": ReasonText(
       "the change has not come to the user's partition yet",
-      "ask again in a second; if it stays, look at zonerelay status"
-    ),
-    "unregistered": (
+      advice: "ask again in a second; if it stays, look at zonerelay status"),
+    "unregistered": ReasonText(
       "the device was not registered then, or is not any more",
-      "let the app register its push token at each start"
-    ),
-    "no_subscription": (
+      advice: "let the app register its push token at each start"),
+    "no_subscription": ReasonText(
       "no subscription of the user is for this database, zone and record type",
-      "let the app save a subscription for it"
-    ),
-    "filter_not_met": (
+      advice: "let the app save a subscription for it"),
+    "filter_not_met": ReasonText(
       "the subscription is for such changes, but its filters or its events exclude this one",
-      "compare the event's type with the subscription's firesOn, and the record's fields in the "
-        + "producer's event with its filters"
-    ),
-    "own_change": (
+      advice:
+        "compare the event's type with the subscription's firesOn, and the record's fields in the "
+        + "producer's event with its filters"),
+    "own_change": ReasonText(
       "the device made the change itself",
-      "nothing; a device is not woken for what it has"
-    ),
-    "gathering": ("further changes are gathered first", "nothing; it is woken then"),
-    "not_folded": (
+      advice: "nothing; a device is not woken for what it has"),
+    "gathering": ReasonText(
+      "further changes are gathered first", advice: "nothing; it is woken then"),
+    "not_folded": ReasonText(
       "the store has not taken the change into the feeds yet",
-      "ask again in a second; if it stays, zonerelay status names the store's trouble"
-    ),
-    "budget": (
+      advice: "ask again in a second; if it stays, zonerelay status names the store's trouble"),
+    "budget": ReasonText(
       "the device's budget is spent",
-      "nothing, the wake follows then; budget in the configuration sets how many there are"
-    ),
-    "paced": (
+      advice:
+        "nothing, the wake follows then; budget in the configuration sets how many there are"),
+    "paced": ReasonText(
       "a change that wakes very many devices is spread over time",
-      "nothing, the wake follows then; smearing in the configuration sets the rate"
-    ),
-    "resting": (
+      advice: "nothing, the wake follows then; smearing in the configuration sets the rate"),
+    "resting": ReasonText(
       "the last attempt failed, and the device rests",
-      "nothing, it is tried again then; if it fails again, docs/troubleshooting.md explains the "
-        + "provider's reason"
-    ),
-    "quarantined": (
+      advice:
+        "nothing, it is tried again then; if it fails again, docs/troubleshooting.md explains the "
+        + "provider's reason"),
+    "quarantined": ReasonText(
       "the provider calls many devices dead at once, and none is believed yet",
-      "check the route's topic, environment and credential: zonerelay doctor"
-    ),
-    "route_stopped": (
-      "the provider refuses the route or gives no answer", "see: zonerelay status, zonerelay doctor"
-    ),
-    "no_provider": (
+      advice: "check the route's topic, environment and credential: zonerelay doctor"),
+    "route_stopped": ReasonText(
+      "the provider refuses the route or gives no answer",
+      advice: "see: zonerelay status, zonerelay doctor"),
+    "no_provider": ReasonText(
       "no provider is configured for the device's topic any more",
-      "add the route to the configuration and reload"
-    ),
-    "queued": ("the device waits for its turn", "ask again in a second"),
-    "under_way": ("the wake is under way", "ask again in some seconds"),
-    "between_polls": (
-      "the courier waits for the device's next poll", "nothing; a push follows if none comes"
-    ),
-    "not_connected": (
+      advice: "add the route to the configuration and reload"),
+    "queued": ReasonText("the device waits for its turn", advice: "ask again in a second"),
+    "under_way": ReasonText("the wake is under way", advice: "ask again in some seconds"),
+    "between_polls": ReasonText(
+      "the courier waits for the device's next poll",
+      advice: "nothing; a push follows if none comes"),
+    "not_connected": ReasonText(
       "only the courier reaches the device, and the device is not connected",
-      "open the app; or register a push token"
-    ),
-    "stopping": ("the daemon stops", "start it again"),
-    "told_by_courier": (
+      advice: "open the app; or register a push token"),
+    "stopping": ReasonText("the daemon stops", advice: "start it again"),
+    "told_by_courier": ReasonText(
       "the courier told the device, and a push was not needed",
-      "if the app did nothing, look at how it handles the courier's answer"
-    ),
-    "already_told": (
+      advice: "if the app did nothing, look at how it handles the courier's answer"),
+    "already_told": ReasonText(
       "the alert of another notification told of it, too",
-      "if the app did nothing, let it fetch at every push"
-    ),
-    "fetched": ("the device fetched the change before a wake was due", "nothing"),
-    "withdrawn": (
-      "the subscription was deleted, or the zone is not visible any more", "nothing"
-    ),
-    "rejected": (
+      advice: "if the app did nothing, let it fetch at every push"),
+    "fetched": ReasonText("the device fetched the change before a wake was due", advice: "nothing"),
+    "withdrawn": ReasonText(
+      "the subscription was deleted, or the zone is not visible any more", advice: "nothing"),
+    "rejected": ReasonText(
       "the provider refused the push for good",
-      "docs/troubleshooting.md explains the provider's reason"
-    ),
-    "crowded_out": (
+      advice: "docs/troubleshooting.md explains the provider's reason"),
+    "crowded_out": ReasonText(
       "too many alerts waited, and newer ones took its place",
-      "limits.alertsPending in the configuration sets how many wait"
-    ),
-    "retired": (
+      advice: "limits.alertsPending in the configuration sets how many wait"),
+    "retired": ReasonText(
       "the device was retired then, and got no push",
-      "let the app register its push token at each start; after 'displaced' nothing: another "
-        + "registration has the push token now"
-    ),
+      advice:
+        "let the app register its push token at each start; after 'displaced' nothing: another "
+        + "registration has the push token now"),
   ]
 
   /// What holds, with its time, its wake and its detail.

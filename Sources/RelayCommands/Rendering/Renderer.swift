@@ -13,20 +13,16 @@ struct Renderer {
   var console: Console
 
   func show(_ report: some Readable) throws {
-    switch format {
-    case .text:
-      let paint = Paint(isColourful: console.isColourful, columns: console.columns)
-      for line in report.lines(paint) { console.answer(line: paint.visible(line)) }
-    case .json: console.answer(line: try json(report, [.prettyPrinted]))
-    case .jsonLine: console.answer(line: try json(report, []))
-    }
+    guard format == .text else { return try write(report) }
+    let paint = console.paint
+    for line in report.lines(paint) { console.answer(line: paint.visible(line)) }
   }
 
-  private func json(
-    _ report: some Readable, _ formatting: JSONEncoder.OutputFormatting
-  ) throws -> String {
+  /// Prints a value as JSON, in one line unless the format is `json`.
+  func write(_ value: some Encodable) throws {
     let encoder = JSONEncoder()
-    encoder.outputFormatting = formatting.union([.sortedKeys, .withoutEscapingSlashes])
-    return String(decoding: try encoder.encode(report), as: UTF8.self)
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    if format == .json { encoder.outputFormatting.insert(.prettyPrinted) }
+    console.answer(line: String(decoding: try encoder.encode(value), as: UTF8.self))
   }
 }

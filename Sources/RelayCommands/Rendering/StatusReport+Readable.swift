@@ -32,7 +32,7 @@ extension StatusReport: Readable {
   }
 
   /// A provider's words, which may hold anything.
-  fileprivate static func said(_ error: String?) -> String { error.map(HumanFormat.line) ?? "-" }
+  private static func said(_ error: String?) -> String { error.map(HumanFormat.line) ?? "-" }
 
   /// A row of names and a row of their counts.
   private static func twoRows(_ columns: [(name: String, count: Int64)]) -> [String] {
@@ -54,10 +54,8 @@ extension StatusReport: Readable {
     }
     return ["", "routes"] + TextTable.lines([heading] + rows)
   }
-}
 
-extension StatusReport {
-  fileprivate func webhookLines() -> [String] {
+  private func webhookLines() -> [String] {
     guard !webhooks.isEmpty else { return [] }
     let heading = [
       "  CONTAINER", "ENVIRONMENT", "STATE", "POSITION", "SENT", "FAILED", "OLDEST", "LAST ERROR",

@@ -4,31 +4,24 @@ enum TextTable {
   private static let widthMax = 72
 
   /// The table's lines, without blanks at their ends.
-  static func lines(_ rows: [[String]]) -> [String] { lines(rows, widths: widths(rows)) }
-
-  /// The table with as many of the first columns as fit into a line, at least one.
-  static func lines(_ rows: [[String]], columns: Int) -> [String] {
-    let widths = widths(rows)
+  ///
+  /// - Parameter columns: the width of a line. Only as many of the first columns are shown as fit
+  ///   into it, at least one.
+  static func lines(_ rows: [[String]], columns: Int = .max) -> [String] {
+    let widths = (0..<(rows.map(\.count).max() ?? 0)).map { column in
+      min(widthMax, rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0)
+    }
     var (count, width) = (0, -2)
     while count < widths.count, count == 0 || width + 2 + widths[count] <= columns {
       width += 2 + widths[count]
       count += 1
     }
-    return lines(rows.map { Array($0.prefix(count)) }, widths: widths)
-  }
-
-  private static func widths(_ rows: [[String]]) -> [Int] {
-    (0..<(rows.map(\.count).max() ?? 0)).map { column in
-      min(widthMax, rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0)
-    }
-  }
-
-  private static func lines(_ rows: [[String]], widths: [Int]) -> [String] {
-    rows.map { row in
+    return rows.map { row in
+      let cells = row.prefix(count)
       var line = ""
-      for (column, cell) in row.enumerated() {
+      for (column, cell) in cells.enumerated() {
         line += cell
-        guard column + 1 < row.count else { break }
+        guard column + 1 < cells.count else { break }
         line += String(repeating: " ", count: max(0, widths[column] - cell.count) + 2)
       }
       while line.last == " " { line.removeLast() }
