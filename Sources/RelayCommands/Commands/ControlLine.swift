@@ -18,7 +18,7 @@ struct ControlLine {
     do {
       return try JSONDecoder().decode(Report.self, from: Data(body))
     } catch {
-      throw Failure(notUnderstood: "the daemon's answer to \(path)", error)
+      throw Failure(unreadable: "the daemon's answer to \(path)", error)
     }
   }
 
@@ -117,7 +117,7 @@ extension ControlLine {
           guard body(line) else { return false }
         } catch {
           state.withLock {
-            $0.failure = Failure(notUnderstood: "a line of the daemon", error)
+            $0.failure = Failure(unreadable: "a line of the daemon", error)
           }
           return false
         }
@@ -128,7 +128,7 @@ extension ControlLine {
 }
 
 extension Failure {
-  fileprivate init(notUnderstood what: String, _ error: any Error) {
+  fileprivate init(unreadable what: String, _ error: any Error) {
     self.init(
       .failed, "\(what) is not understood: \(error)",
       hint: "run the zonerelay of the same version as the daemon")
