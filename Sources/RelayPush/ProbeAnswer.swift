@@ -1,4 +1,6 @@
 import CCurl
+import Logging
+import NIOCore
 package import RelayCore
 
 /// What a provider answered when `zonerelay doctor` tried a credential. No device gets anything by
@@ -32,6 +34,21 @@ package struct ProbeAnswer: Hashable, Sendable {
     }
   }
 
+  /// Runs an engine until `ask` has got its answer.
+  static func value<Value: Sendable>(
+    running run: @escaping @Sendable () async -> Void,
+    _ ask: (@escaping @Sendable (Value) -> Void) -> Void
+  ) async -> Value {
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await run() }
+      let value = await withCheckedContinuation { continuation in
+        ask { continuation.resume(returning: $0) }
+      }
+      group.cancelAll()
+      return value
+    }
+  }
+
   static let dateField = "date"
 
   private static func instant(_ field: String) -> Instant? {
@@ -40,11 +57,23 @@ package struct ProbeAnswer: Hashable, Sendable {
   }
 }
 
-extension RequestShape {
-  /// This shape, whose answers also tell the provider's clock.
-  var withDate: RequestShape {
-    var shape = self
+extension PushEngine {
+  /// An engine with one connection, whose answers also tell the provider's clock.
+  convenience init(
+    probing settings: EngineSettings, shape: RequestShape, group: any EventLoopGroup,
+    logger: Logger
+  ) throws(PushProblem) {
+    var (settings, shape) = (settings, shape)
+    settings.limits.connections = 1
     shape.kept.append(ProbeAnswer.dateField)
-    return shape
+    try self.init(settings, shape: shape, group: group, logger: logger)
+  }
+
+  /// Runs for one request, and closes its connections.
+  func once(_ request: Request, reason: (Response) -> String?) async -> ProbeAnswer {
+    let outcome = await ProbeAnswer.value(running: run) { answer in
+      self.send(request, answer: answer)
+    }
+    return ProbeAnswer(outcome, reason: reason)
   }
 }

@@ -95,14 +95,14 @@ import Testing
   }
 
   @Test(arguments: [
-    (WebFailure.Code.stopped, Verdict.Blame.recalled), (.cutOff, .recalled), (.lost, .route),
+    (TransportFailure.Code.stopped, Verdict.Blame.recalled), (.cutOff, .recalled), (.lost, .route),
     (.timeout, .route), (.unreachable, .route), (.invalid, .route),
   ])
   func `a missing access token blames the route unless the sender stops`(
-    code: WebFailure.Code, blame: Verdict.Blame
+    code: TransportFailure.Code, blame: Verdict.Blame
   ) {
     #expect(
-      FCMVerdicts.verdict(withoutToken: WebFailure(code, "x"))
+      FCMVerdicts.verdict(withoutToken: TransportFailure(code, "x"))
         == .later(after: nil, blame, .init("x")))
   }
 }

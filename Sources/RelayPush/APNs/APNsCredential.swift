@@ -1,4 +1,5 @@
-import JWTKit
+import Crypto
+import Foundation
 import RelayCore
 import Synchronization
 
@@ -7,26 +8,25 @@ extension APNsSettings {
   package struct Key: Sendable {
     package let keyID: String
     package let teamID: String
-    let privateKey: ES256PrivateKey
+    let privateKey: P256.Signing.PrivateKey
 
     /// - Parameter pem: the text of `AuthKey_….p8`: a P-256 key in PKCS#8.
     package init(pem: String, keyID: String, teamID: String) throws(PushProblem) {
-      guard Self.isTenPlain(keyID) else {
+      guard keyID.utf8.count == 10, keyID.isPlain() else {
         throw PushProblem(
           .keyID, "\"\(keyID)\" is no APNs key id",
           remedy: "give the ten letters and digits that name the key in Apple's developer account")
       }
-      guard Self.isTenPlain(teamID) else {
+      guard teamID.utf8.count == 10, teamID.isPlain() else {
         throw PushProblem(
           .teamID, "\"\(teamID)\" is no Apple team id",
           remedy: "give the ten letters and digits under Membership in Apple's developer account")
       }
-      do {
-        privateKey = try ES256PrivateKey(pem: pem)
-      } catch {
-        throw PushProblem(
-          .providerKey, "the APNs key \(keyID) is no P-256 private key in PKCS#8: \(error)",
-          remedy: "use the AuthKey_\(keyID).p8 file unchanged, as downloaded from Apple")
+      privateKey = try PushProblem.explain(
+        .providerKey, "the APNs key \(keyID) is no P-256 private key in PKCS#8",
+        remedy: "use the AuthKey_\(keyID).p8 file unchanged, as downloaded from Apple"
+      ) {
+        try P256.Signing.PrivateKey(pemRepresentation: pem)
       }
       self.keyID = keyID
       self.teamID = teamID
@@ -35,13 +35,8 @@ extension APNsSettings {
     /// The name of the file that keeps this key's tokens. Part of the public key is in it, so that
     /// a wrong key with the right id does not replace the tokens of the right one.
     var fileName: String {
-      // JWTKit always knows the public key of a private one.
-      let point = Base64URL.bytes(privateKey.parameters?.x[...] ?? "") ?? []
-      return "\(teamID)-\(keyID)-\(Hex.text(point.prefix(8))).token"
-    }
-
-    private static func isTenPlain(_ text: String) -> Bool {
-      text.utf8.count == 10 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+      let part = privateKey.publicKey.rawRepresentation.prefix(8)
+      return "\(teamID)-\(keyID)-\(Hex.text(part)).token"
     }
   }
 }
@@ -55,18 +50,9 @@ package final class APNsCredential: Sendable {
     let text: String
   }
 
-  private let keyID: String
-  private let teamID: String
-  private let algorithm: any JWTAlgorithm
-  private let state = Mutex(State())
+  private let key: APNsSettings.Key
+  private let rotation: Mutex<ProviderTokenRotation>
   private let onKeepFailure: @Sendable (any Error) -> Void
-
-  private struct State {
-    var rotation = ProviderTokenRotation()
-    /// The tokens, by serial.
-    var texts: [Int: String] = [:]
-  }
-
   private let keptPath: String?
 
   /// - Parameters:
@@ -78,42 +64,30 @@ package final class APNsCredential: Sendable {
     _ key: APNsSettings.Key, keptIn directory: String? = nil,
     onKeepFailure: @escaping @Sendable (any Error) -> Void = { _ in }
   ) async throws(PushProblem) {
-    keyID = key.keyID
-    teamID = key.teamID
+    self.key = key
     keptPath = directory.map { "\($0)/\(key.fileName)" }
     self.onKeepFailure = onKeepFailure
-    let keys = JWTKeyCollection()
-    await keys.add(ecdsa: key.privateKey)
-    do {
-      algorithm = try await keys.getKey()
-    } catch {
-      throw PushProblem(
-        .providerKey, "the APNs key \(key.keyID) cannot sign: \(error)",
-        remedy: "use the AuthKey_\(key.keyID).p8 file unchanged, as downloaded from Apple")
-    }
-    let kept = (keptPath.map(PersistedProviderToken.read) ?? []).filter { isOurs($0.text) }
-    state.withLock { state in
-      state.rotation = ProviderTokenRotation(keptSince: kept.map(\.firstUse))
-      for (token, kept) in zip(state.rotation.tokens, kept) {
-        state.texts[token.serial] = kept.text
-      }
-    }
+    let kept = keptPath.map(PersistedProviderToken.read) ?? []
+    rotation = Mutex(
+      ProviderTokenRotation(kept: kept.filter { Self.has(key, signed: $0.text) }))
   }
 
-  /// True if our key signed the kept token. Otherwise the token belongs to another key or is
+  /// True if the key signed the kept token. Otherwise the token belongs to another key or is
   /// damaged.
-  private func isOurs(_ text: String) -> Bool {
+  private static func has(_ key: APNsSettings.Key, signed text: String) -> Bool {
     let parts = text.split(separator: ".")
-    guard parts.count == 3, let signature = Base64URL.bytes(parts[2]) else { return false }
-    let signed = Array("\(parts[0]).\(parts[1])".utf8)
-    // A signature that cannot be verified counts as foreign.
-    return (try? algorithm.verify(signature, signs: signed)) ?? false
+    // A signature in another form counts as foreign.
+    guard parts.count == 3, let bytes = Base64URL.bytes(parts[2]),
+      let signature = try? P256.Signing.ECDSASignature(rawRepresentation: bytes)
+    else { return false }
+    let signed = Data("\(parts[0]).\(parts[1])".utf8)
+    return key.privateKey.publicKey.isValidSignature(signature, for: signed)
   }
 
-  private func keep(_ state: State) {
+  private func keep(_ rotation: ProviderTokenRotation) {
     guard let keptPath else { return }
-    let tokens = state.rotation.tokens.compactMap { token in
-      state.texts[token.serial].map { PersistedProviderToken(firstUse: token.firstUse, text: $0) }
+    let tokens = rotation.tokens.map {
+      PersistedProviderToken(firstUse: $0.firstUse, text: $0.text)
     }
     do {
       try PersistedProviderToken.write(tokens, to: keptPath)
@@ -126,61 +100,55 @@ package final class APNsCredential: Sendable {
   /// process of this relay has kept a fresh one in the directory: the daemon and `zonerelay doctor`
   /// share their tokens, because Apple counts updates by team and not by process.
   func bearer(at now: Instant) throws -> Bearer {
-    try state.withLock { state in
-      switch state.rotation.use(at: now) {
-      case .keep(let serial):
-        return bearer(serial, state)
-      case .sign(let serial):
-        let shared = shared(serial, at: now, state)
-        state.texts[serial] = try shared?.text ?? sign(at: now)
-        state.rotation.signed(serial, at: shared?.firstUse ?? now)
-        state.texts = state.texts.filter { state.rotation.remembers($0.key) }
-        if shared == nil { keep(state) }
-        return bearer(serial, state)
+    try rotation.withLock { rotation in
+      let serial: Int
+      switch rotation.use(at: now) {
+      case .keep(let current): serial = current
+      case .sign(let fresh):
+        let shared = shared(fresh, at: now, rotation)
+        let text = try shared?.text ?? sign(at: now)
+        rotation.signed(fresh, text, at: shared?.firstUse ?? now)
+        if shared == nil { keep(rotation) }
+        serial = fresh
       }
+      return Bearer(serial: serial, text: "bearer " + (rotation.current?.text ?? ""))
     }
   }
 
   /// The newest token in the file, if another process has signed it and it is fresh.
   private func shared(
-    _ serial: Int, at now: Instant, _ state: State
+    _ serial: Int, at now: Instant, _ rotation: ProviderTokenRotation
   ) -> PersistedProviderToken? {
     guard let keptPath, let newest = PersistedProviderToken.read(keptPath).last,
-      ProviderTokenRotation.Token(serial: serial, firstUse: newest.firstUse).isFresh(at: now),
-      !state.texts.values.contains(newest.text), isOurs(newest.text)
+      ProviderTokenRotation.Token(
+        serial: serial, firstUse: newest.firstUse, text: newest.text
+      ).isFresh(at: now),
+      !rotation.known.contains(newest.text),
+      Self.has(key, signed: newest.text)
     else { return nil }
     return newest
   }
 
-  private func bearer(_ serial: Int, _ state: State) -> Bearer {
-    Bearer(serial: serial, text: "bearer " + (state.texts[serial] ?? ""))
-  }
-
   /// Apple answered that this token has expired.
   func expired(_ bearer: Bearer, at now: Instant) -> ProviderTokenRotation.ExpiredAction {
-    state.withLock { $0.rotation.expired(bearer.serial, at: now) }
+    rotation.withLock { $0.expired(bearer.serial, at: now) }
   }
 
   /// Apple answered that this token came too soon after another.
   func tooSoon(_ bearer: Bearer, at now: Instant) {
-    state.withLock { $0.rotation.tooSoon(bearer.serial, at: now) }
-  }
-
-  private struct Claims: JWTPayload {
-    var iss: String
-    var iat: Int64
-
-    func verify(using algorithm: some JWTAlgorithm) throws {}
+    rotation.withLock { $0.tooSoon(bearer.serial, at: now) }
   }
 
   private func sign(at now: Instant) throws -> String {
-    let serializer = DefaultJWTSerializer()
-    let header = JWTHeader(fields: ["alg": "ES256", "kid": .string(keyID), "typ": "JWT"])
-    let claims = Claims(iss: teamID, iat: now.milliseconds / 1_000)
-    let head = Base64URL.text(try serializer.jsonEncoder.encode(header))
-    // The serializer's output is base64 already.
-    let payload = String(decoding: try serializer.serialize(claims, header: header), as: UTF8.self)
-    let signature = try algorithm.sign(Array("\(head).\(payload)".utf8))
-    return "\(head).\(payload).\(Base64URL.text(signature))"
+    try Base64URL.token { header in
+      header.member("alg", "ES256")
+      header.member("kid", key.keyID)
+      header.member("typ", "JWT")
+    } claims: { claims in
+      claims.member("iss", key.teamID)
+      claims.member("iat", now.milliseconds / 1_000)
+    } by: { signed in
+      try key.privateKey.signature(for: signed).rawRepresentation
+    }
   }
 }

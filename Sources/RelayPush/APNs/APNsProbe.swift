@@ -21,10 +21,8 @@ package enum APNsProbe {
     _ settings: APNsSettings, credential: APNsCredential?, group: any EventLoopGroup,
     logger: Logger, at now: Instant
   ) async throws -> ProbeAnswer {
-    var own = settings.engine(settings.endpoint)
-    own.limits.connections = 1
     let engine = try PushEngine(
-      own, shape: APNsRequest.shape.withDate, group: group, logger: logger)
+      probing: settings.engine, shape: APNsRequest.shape, group: group, logger: logger)
     let push = Push(
       id: Identifier(high: UInt64.random(in: 0...(.max)), low: UInt64.random(in: 0...(.max))),
       address: Address(transport: .apns, topic: settings.topic, token: token),
@@ -32,21 +30,6 @@ package enum APNsProbe {
       payload: Array(#"{"aps":{"content-available":1}}"#.utf8))
     let request = APNsRequest.make(
       push, topic: settings.topic, bearer: try credential?.bearer(at: now).text)
-    return await engine.once(request) { APNsVerdicts.Answer($0).reason }
-  }
-}
-
-extension PushEngine {
-  /// Runs for one request, and closes its connections.
-  func once(_ request: Request, reason: (Response) -> String?) async -> ProbeAnswer {
-    let outcome = await withTaskGroup(of: Void.self) { group in
-      group.addTask { await self.run() }
-      let outcome = await withCheckedContinuation { continuation in
-        self.send(request) { continuation.resume(returning: $0) }
-      }
-      group.cancelAll()
-      return outcome
-    }
-    return ProbeAnswer(outcome, reason: reason)
+    return await engine.once(request) { ProviderAnswer(apns: $0).reason }
   }
 }

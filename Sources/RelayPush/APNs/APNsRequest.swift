@@ -26,33 +26,24 @@ package enum APNsRequest {
         values.write(byte: Hex.digit(byte))
       }
       values.end()
-      value(bearer, in: &values)
+      values.value(bearer)
       values.write(push.id)
       values.end()
-      value(topic, in: &values)
+      values.value(topic)
       switch push.intent {
       case .background:
-        value("background", in: &values)
-        value("5", in: &values)
+        values.value("background")
+        values.value("5")
       case .alert:
-        value("alert", in: &values)
-        value("10", in: &values)
+        values.value("alert")
+        values.value("10")
       }
-      value(String(push.expires.milliseconds / 1_000), in: &values)
-      value(push.collapse, in: &values)
+      values.value(String(push.expires.milliseconds / 1_000))
+      values.value(push.collapse)
     }
   }
 
   private static let pathPrefix = "/3/device/"
   /// The most bytes of the other values: id 36, push type 10, priority 2, expiration 20.
   private static let fixedBytes = 68
-
-  private static func value(_ text: String?, in values: inout Request.Writer) {
-    guard let text, !text.isEmpty else {
-      values.skip()
-      return
-    }
-    values.write(text)
-    values.end()
-  }
 }

@@ -8,7 +8,7 @@ import Synchronization
 package final class APNsSender: PushSender {
   private let topic: String
   private let environment: RelayCore.Environment
-  private let attemptTimeout: TimeAmount
+  private let attemptTimeout: Span
   private let credential: APNsCredential?
   private let engine: PushEngine
   private let other: OtherEnvironment?
@@ -27,19 +27,16 @@ package final class APNsSender: PushSender {
   ) throws(PushProblem) {
     topic = settings.topic
     environment = settings.environment
-    attemptTimeout = .milliseconds(settings.limits.attemptTimeout.milliseconds)
+    attemptTimeout = settings.engine.limits.attemptTimeout
     self.credential = credential
     self.logger = logger
     self.now = now
-    func engine(_ endpoint: APNsSettings.Endpoint) throws(PushProblem) -> PushEngine {
-      try PushEngine(
-        settings.engine(endpoint), shape: APNsRequest.shape, group: group, logger: logger)
+    func engine(_ settings: EngineSettings) throws(PushProblem) -> PushEngine {
+      try PushEngine(settings, shape: APNsRequest.shape, group: group, logger: logger)
     }
-    self.engine = try engine(settings.endpoint)
-    if let endpoint = settings.other {
-      other = OtherEnvironment(try engine(endpoint))
-    } else {
-      other = nil
+    self.engine = try engine(settings.engine)
+    other = try settings.other.map { (settings) throws(PushProblem) in
+      OtherEnvironment(try engine(settings))
     }
   }
 
@@ -50,7 +47,7 @@ package final class APNsSender: PushSender {
     let isElsewhere = push.address.environment.map { $0 != environment } ?? false
     attempt(
       Attempt(
-        push: push, handover: handover, deadline: .now() + attemptTimeout, answer: answer,
+        push: push, handover: handover, deadline: .now + attemptTimeout, answer: answer,
         isElsewhere: isElsewhere && other != nil))
   }
 
@@ -70,19 +67,14 @@ package final class APNsSender: PushSender {
   private struct Attempt: Sendable {
     let push: Push
     let handover: Handover
-    let deadline: NIODeadline
+    let deadline: Uptime
     let answer: @Sendable (Verdict) -> Void
     /// True if the push goes to the other environment, not to the route's own.
     var isElsewhere = false
     /// True if the push is sent for the second time, with a fresh provider token.
     var isRenewed = false
     /// The refusal by the environment tried first; nil for the first attempt.
-    var first: Refusal?
-  }
-
-  private struct Refusal: Sendable {
-    let treatment: APNsVerdicts.Treatment
-    let answer: APNsVerdicts.Answer
+    var first: ProviderAnswer?
   }
 
   private func attempt(_ attempt: Attempt) {
@@ -113,9 +105,8 @@ package final class APNsSender: PushSender {
   private func refused(
     _ attempt: Attempt, _ response: Response, _ bearer: APNsCredential.Bearer?, _ engine: PushEngine
   ) {
-    let answer = APNsVerdicts.Answer(response)
-    let treatment = APNsVerdicts.treatment(status: answer.status, reason: answer.reason)
-    switch treatment {
+    let refusal = ProviderAnswer(apns: response)
+    switch refusal.treatment {
     case .renew:
       if !attempt.isRenewed, let bearer, credential?.expired(bearer, at: now()) == .again {
         var renewed = attempt
@@ -123,14 +114,13 @@ package final class APNsSender: PushSender {
         self.attempt(renewed)
         return
       }
-    case .reconnect: engine.replace(response.link)
+    case .reconnect: if let link = response.link { engine.replace(link) }
     case .keep: if let bearer { credential?.tooSoon(bearer, at: now()) }
     case .unknown: unknownAnswers.add(1, ordering: .relaxed)
-    case .delivered, .gone, .stranger, .rejected, .tooLarge, .attempt, .device, .route: break
+    default: break
     }
-    let refusal = Refusal(treatment: treatment, answer: answer)
-    if treatment.isOfCredential || response.provesCredential {
-      heard(treatment.isOfCredential ? answer.word : nil, by: attempt)
+    if refusal.isOfCredential || response.provesCredential {
+      heard(refusal.isOfCredential ? refusal.word : nil, by: attempt)
     }
     if let second = second(after: attempt, refusal) {
       self.attempt(second)
@@ -142,7 +132,7 @@ package final class APNsSender: PushSender {
   /// A push whose token one environment does not recognise goes once to the other environment. A
   /// push for which the other environment refuses our credential goes once to the route's own
   /// environment, where the credential is valid.
-  private func second(after attempt: Attempt, _ refusal: Refusal) -> Attempt? {
+  private func second(after attempt: Attempt, _ refusal: ProviderAnswer) -> Attempt? {
     guard other != nil, attempt.first == nil else { return nil }
     switch refusal.treatment {
     case .stranger: break
@@ -156,15 +146,14 @@ package final class APNsSender: PushSender {
     return second
   }
 
-  private func verdict(_ attempt: Attempt, _ refusal: Refusal) -> Verdict {
+  private func verdict(_ attempt: Attempt, _ refusal: ProviderAnswer) -> Verdict {
     if let first = attempt.first {
       let (home, abroad) = attempt.isElsewhere ? (first, refusal) : (refusal, first)
-      if home.treatment == .stranger, abroad.treatment.isOfCredential {
-        return APNsVerdicts.unjudged(home.answer, abroad.answer)
+      if home.treatment == .stranger, abroad.isOfCredential {
+        return APNsVerdicts.unjudged(home, abroad)
       }
     }
-    let verdict = APNsVerdicts.verdict(refusal.treatment, refusal.answer)
-    return attempt.isElsewhere ? APNsVerdicts.elsewhere(verdict) : verdict
+    return attempt.isElsewhere ? APNsVerdicts.elsewhere(refusal.verdict) : refusal.verdict
   }
 
   /// Records what the other environment answered about our credential; `word` is nil if that

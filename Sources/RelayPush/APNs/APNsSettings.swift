@@ -3,19 +3,16 @@ package import RelayCore
 /// One APNs route: endpoint, app and credential. The initialiser checks all that can be checked
 /// without a request to Apple.
 package struct APNsSettings: Sendable {
-  package let endpoint: Endpoint
-  /// Which of Apple's environments `endpoint` is.
+  /// Where the engine of the route's own environment connects, with its credential and bounds.
+  let engine: EngineSettings
+  /// Which of Apple's environments `engine` connects to.
   package let environment: RelayCore.Environment
-  /// The endpoint of Apple's other environment, for pushes whose token `endpoint` does not
+  /// The same for Apple's other environment, for pushes whose token the own environment does not
   /// recognise. `nil` means that no push goes to the other environment.
-  package let other: Endpoint?
+  let other: EngineSettings?
   /// The app's bundle id.
   package let topic: String
   package let credential: Credential
-  /// PEM file with the authorities to trust instead of the system's, for a stand-in.
-  package let trustRoots: String?
-  /// Connections, timeouts and every other bound.
-  package let limits: EngineLimits
   /// What the client certificate contains; nil where the credential is a key.
   package let certificate: ClientCertificate?
 
@@ -58,53 +55,47 @@ package struct APNsSettings: Sendable {
     topic: String, credential: Credential, trustRoots: String? = nil,
     limits: EngineLimits = EngineLimits()
   ) throws(PushProblem) {
-    guard !topic.isEmpty, topic.utf8.count <= Self.topicBytesMax, topic.utf8.allSatisfy(isPlain)
+    guard !topic.isEmpty, topic.utf8.count <= Self.topicBytesMax, topic.isPlain(and: ".-_")
     else {
       throw PushProblem(
         .topic, "\"\(topic)\" is no topic",
         remedy: "give the app's bundle id, such as com.example.notes")
     }
     let environment = endpoint.appleEnvironment ?? environment
-    var certificate: ClientCertificate?
+    var engine = EngineSettings(
+      host: endpoint.host, port: endpoint.port, trustRoots: trustRoots, limits: limits)
     if case .certificate(let files) = credential {
       let found = try ClientCertificate(files)
       try found.check(files.certificate, topic: topic)
       certificate = found
+      engine.clientCertificate = files
+    } else {
+      certificate = nil
     }
-    self.endpoint = endpoint
+    // Reads the files and throws an error for an invalid one; the sender reads them again.
+    _ = try TransportSecurity.context(engine)
+    var abroad: EngineSettings?
+    if let other {
+      var settings = engine
+      (settings.host, settings.port) = (other.host, other.port)
+      try settings.check()
+      // An old certificate is valid for one of Apple's environments only.
+      let serves = certificate?.environments ?? []
+      if serves.isEmpty || serves.contains(environment.other) { abroad = settings }
+    }
+    self.engine = engine
+    self.other = abroad
     self.environment = environment
-    // An old certificate is valid for one of Apple's environments only.
-    let serves = certificate?.environments ?? []
-    self.other = serves.isEmpty || serves.contains(environment.other) ? other : nil
     self.topic = topic
     self.credential = credential
-    self.trustRoots = trustRoots
-    self.limits = limits
-    self.certificate = certificate
-    // Reads the files and throws an error for an invalid one; the sender reads them again.
-    for settings in [engine(endpoint)] + (other.map { [engine($0)] } ?? []) {
-      try settings.check()
-    }
-    _ = try TransportSecurity.context(engine(endpoint))
   }
 
   private static let topicBytesMax = 255
-
-  func engine(_ endpoint: Endpoint) -> EngineSettings {
-    var settings = EngineSettings(
-      host: endpoint.host, port: endpoint.port, trustRoots: trustRoots, limits: limits)
-    if case .certificate(let certificate) = credential { settings.clientCertificate = certificate }
-    return settings
-  }
 }
 
-/// True for letters, digits, `.`, `-` and `_`: none of these can break a header field.
-private func isPlain(_ byte: UInt8) -> Bool {
-  switch byte {
-  case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"),
-    UInt8(ascii: "_"):
-    true
-  default: false
+extension String {
+  /// True for ASCII letters, digits and `others` only: these cannot break a header field.
+  func isPlain(and others: String = "") -> Bool {
+    allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || others.contains($0)) }
   }
 }

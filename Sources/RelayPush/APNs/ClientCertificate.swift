@@ -25,15 +25,14 @@ package struct ClientCertificate: Hashable, Sendable {
         .certificate, "\(files.certificate) holds no CERTIFICATE block",
         remedy: "name the certificate from Apple's developer account, in PEM")
     }
-    let certificate: Certificate
-    do {
-      certificate = try Certificate(pemDocument: first)
-      topics = try Self.topics(of: certificate)
-    } catch {
-      throw PushProblem(
-        .certificate, "the certificate in \(files.certificate) cannot be read: \(error)",
-        remedy: "name the certificate from Apple's developer account, in PEM")
+    let (certificate, topics) = try PushProblem.explain(
+      .certificate, "the certificate in \(files.certificate) cannot be read",
+      remedy: "name the certificate from Apple's developer account, in PEM"
+    ) {
+      let certificate = try Certificate(pemDocument: first)
+      return (certificate, try Self.topics(of: certificate))
     }
+    self.topics = topics
     environments = Set(
       Self.marks.compactMap { certificate.extensions[oid: $0.key] == nil ? nil : $0.value })
     begins = Instant(certificate.notValidBefore)
@@ -86,12 +85,8 @@ package struct ClientCertificate: Hashable, Sendable {
   private static func blocks(
     _ path: String, _ code: PushProblem.Code
   ) throws(PushProblem) -> [PEMDocument] {
-    do {
-      return try PEMDocument.parseMultiple(
-        pemString: String(contentsOfFile: path, encoding: .utf8))
-    } catch {
-      throw PushProblem(
-        code, "\(path) cannot be read: \(error)", remedy: "name a readable file in PEM")
+    try PushProblem.explain(code, "\(path) cannot be read", remedy: "name a readable file in PEM") {
+      try PEMDocument.parseMultiple(pemString: String(contentsOfFile: path, encoding: .utf8))
     }
   }
 

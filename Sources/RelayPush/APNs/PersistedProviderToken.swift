@@ -15,10 +15,8 @@ struct PersistedProviderToken: Hashable, Sendable {
   /// The tokens in the file at `path`; empty if there is no file or the file is damaged, so that a
   /// new token is signed.
   static func read(_ path: String) -> [PersistedProviderToken] {
-    guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-      return []  // No token was kept yet.
-    }
-    return all(in: text)
+    // Without a file no token was kept yet.
+    (try? String(contentsOfFile: path, encoding: .utf8)).map(all(in:)) ?? []
   }
 
   /// The tokens of a file; empty if the file is damaged. Only the token is signed, not its time. A

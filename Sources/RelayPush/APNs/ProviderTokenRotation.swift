@@ -4,15 +4,19 @@ package import RelayCore
 /// that come sooner than 20 minutes after another of the same team. An unsent token counts for
 /// neither limit, so a token is signed when it is first used.
 package struct ProviderTokenRotation: Sendable {
-  private var current: Token?
+  package private(set) var current: Token?
   /// The token before `current`, or the newer one that Apple refused as too soon. A token whose
   /// time does not fit the clock is kept, because the clock may be set right.
   private var other: Token?
   private var lastSerial = 0
+  /// The texts of the tokens that were remembered when the last one was signed, so that one which
+  /// Apple calls expired is known until then.
+  package private(set) var known: Set<String> = []
 
   package struct Token: Hashable, Sendable {
     package var serial: Int
     package var firstUse: Instant
+    package var text: String
 
     func isAhead(of now: Instant) -> Bool { firstUse > now + ProviderTokenRotation.clockStepMax }
 
@@ -32,6 +36,7 @@ package struct ProviderTokenRotation: Sendable {
   package static let clockStepMax = Span.minutes(5)
 
   package enum UseAction: Equatable {
+    /// Use `current`, which has this serial.
     case keep(Int)
     /// Sign a token, then call `signed`. If signing fails, nothing has changed.
     case sign(Int)
@@ -49,11 +54,14 @@ package struct ProviderTokenRotation: Sendable {
   /// Continues with the last two tokens of earlier runs of the daemon, unless the first `use` finds
   /// that they were signed while the clock was wrong.
   ///
-  /// - Parameter firstUses: the times of first use, the newest last. Their serials count from 1.
-  package init(keptSince firstUses: [Instant]) {
-    let tokens = firstUses.enumerated().map { Token(serial: $0 + 1, firstUse: $1) }
+  /// - Parameter kept: the tokens, the newest last. Their serials count from 1.
+  init(kept: [PersistedProviderToken]) {
+    let tokens = kept.enumerated().map {
+      Token(serial: $0 + 1, firstUse: $1.firstUse, text: $1.text)
+    }
     (current, other) = (tokens.last, tokens.dropLast().last)
     lastSerial = tokens.count
+    known = Set(self.tokens.map(\.text))
   }
 
   /// The remembered tokens, which are kept for a later run of the daemon. Right after `signed`, the
@@ -81,13 +89,10 @@ package struct ProviderTokenRotation: Sendable {
     return .sign(lastSerial + 1)
   }
 
-  package mutating func signed(_ serial: Int, at now: Instant) {
+  package mutating func signed(_ serial: Int, _ text: String, at now: Instant) {
     lastSerial = serial
-    (current, other) = (Token(serial: serial, firstUse: now), current ?? other)
-  }
-
-  package func remembers(_ serial: Int) -> Bool {
-    current?.serial == serial || other?.serial == serial
+    (current, other) = (Token(serial: serial, firstUse: now, text: text), current ?? other)
+    known = Set(tokens.map(\.text))
   }
 
   /// Apple answered that the token has expired.

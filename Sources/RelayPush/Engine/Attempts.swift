@@ -3,19 +3,8 @@ import RelayCore
 /// Names one admitted request. A name is never used twice, so a late event about an answered
 /// request never matches a newer request.
 package struct AttemptID: Hashable, Sendable {
-  fileprivate var index: UInt32
-  fileprivate var generation: UInt32
-
-  /// The id as one integer, because a C callback can carry only one machine word for us.
-  var bits: UInt64 { UInt64(generation) << 32 | UInt64(index) }
-  init(bits: UInt64) {
-    index = UInt32(truncatingIfNeeded: bits)
-    generation = UInt32(truncatingIfNeeded: bits >> 32)
-  }
-  fileprivate init(index: UInt32, generation: UInt32) {
-    self.index = index
-    self.generation = generation
-  }
+  var index: UInt32
+  var generation: UInt32
 }
 
 /// Every request that waits or is on a stream, until it is answered. Each request leaves exactly
@@ -101,8 +90,7 @@ package struct Attempts<Payload> {
   /// is no such request.
   package mutating func expire(at now: Uptime) -> (id: AttemptID, payload: Payload)? {
     guard let deadline = nextDeadline, deadline <= now else { return nil }
-    let id = AttemptID(index: first, generation: entries[Int(first)].generation)
-    return finish(id).map { (id, $0) }
+    return next()
   }
 
   /// Removes the request with the earliest deadline, whether or not the deadline has come.

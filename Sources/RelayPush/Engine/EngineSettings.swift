@@ -19,6 +19,21 @@ package struct EngineSettings: Sendable {
       self.key = key
     }
   }
+
+  func check() throws(PushProblem) {
+    guard !host.isEmpty, (1...65_535).contains(port) else {
+      throw PushProblem(
+        .endpoint, "\(host):\(port) is no endpoint of a push provider",
+        remedy: "give a host name and a port between 1 and 65535")
+    }
+    guard limits.connections > 0, limits.streamsMax > 0, limits.waitingMax > 0,
+      limits.attemptTimeout > .zero, limits.connectTimeout > .zero
+    else {
+      throw PushProblem(
+        .limit, "connections, streams, waiting pushes and timeouts of \(host) must be above zero",
+        remedy: "leave the limit out to get its default")
+    }
+  }
 }
 
 /// Every bound of a push engine.

@@ -4,7 +4,8 @@ import RelayCore
 package enum Outcome: Sendable {
   case answered(Response)
   /// There is no answer. The provider certainly did not process the request if the code is
-  /// `unreachable`, `full`, `takenBack` or `stopped`. With any other code the provider may have
+  /// `unreachable`, `full`, `takenBack`, `stopped`, `address` or
+  /// `invalid`. With any other code the provider may have
   /// processed the request: send it again under the same id, or accept a repetition.
   case failed(TransportFailure)
 }
@@ -13,10 +14,10 @@ package enum Outcome: Sendable {
 package struct Response: Sendable {
   package var status: Int
   package var headers: [(name: String, value: String)]
-  /// At most `EngineLimits.bodyBytesMax` bytes; the rest of a longer body is dropped.
+  /// At most `bodyBytesMax` bytes of the engine's limits; the rest of a longer body is dropped.
   package var body: [UInt8]
-  /// The connection that the answer came over, for `PushEngine.replace`.
-  package var link: LinkID
+  /// The connection that the answer came over, for `PushEngine.replace`; nil from `WebEngine`.
+  package var link: LinkID?
 
   /// The value of the first field with that name, which must be in lower case.
   package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
@@ -33,7 +34,8 @@ package struct Response: Sendable {
 /// Why a request got no answer.
 package struct TransportFailure: Error, Hashable, Sendable {
   package var code: Code
-  /// What happened, with the last error of the connection. Status and logs show this text.
+  /// What happened, with the last error of the connection. Status and logs show this text. The
+  /// text never holds the URL of a `WebRequest`, which may be a secret.
   package var message: String
 
   package init(_ code: Code, _ message: String) {
@@ -41,12 +43,16 @@ package struct TransportFailure: Error, Hashable, Sendable {
     self.message = message
   }
 
+  static let stopping = TransportFailure(.stopped, "the push engine is stopping")
+  static let takenBack = TransportFailure(
+    .takenBack, "recalled: what it names was withdrawn")
+
   /// The verdict for this failure: try again later, even if the outcome is unknown.
   var verdict: Verdict {
     let blame: Verdict.Blame =
       switch code {
       case .takenBack, .stopped: .recalled
-      case .unreachable, .full: .unsent
+      case .unreachable, .full, .address, .invalid: .unsent
       case .timeout, .reset, .lost, .cutOff: .attempt
       }
     return .later(after: nil, blame, Verdict.Reason(message))
@@ -57,11 +63,15 @@ package struct TransportFailure: Error, Hashable, Sendable {
     case timeout
     /// The provider reset this one stream.
     case reset
-    /// The connection ended before the answer came.
+    /// The connection ended before the answer came. The host may have processed the request.
     case lost
-    /// The request was never sent: there was no connection, or no free stream, within the attempt's
-    /// timeout.
+    /// The request was never sent: there was no connection, or no free stream or place, within the
+    /// attempt's timeout; or the host of a `WebRequest` is unknown or refused it, or TLS failed.
     case unreachable
+    /// The host has no public address, and the `WebRequest` requires one.
+    case address
+    /// The `WebRequest` cannot be sent at all.
+    case invalid
     /// The request was never sent: too many requests wait already.
     case full
     /// The request was not sent, or not processed, and the caller took it back because the push is

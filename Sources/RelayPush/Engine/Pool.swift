@@ -1,7 +1,7 @@
 import RelayCore
 
 /// The connections of one engine: decides which to open, which takes the next request, and which to
-/// close. `PushLoop` connects, pings and closes, and reports what happened.
+/// close. `PushEngine` connects, pings and closes, and reports what happened.
 package struct Pool {
   private let limits: EngineLimits
   private let probation: Bool
@@ -37,9 +37,9 @@ package struct Pool {
 
   package var open: Int { links.count { $0.link.isOpen } }
   package var isEmpty: Bool { links.isEmpty }
-  package func inFlight(_ id: LinkID) -> Int { index(id).map { links[$0].link.inFlight } ?? 0 }
-  package func isOpening(_ id: LinkID) -> Bool {
-    index(id).map { links[$0].link.isOpening } ?? false
+  /// True if the connection is being opened or has streams.
+  package func isInUse(_ id: LinkID) -> Bool {
+    index(id).map { links[$0].link.isOpening || links[$0].link.inFlight > 0 } ?? false
   }
 
   package mutating func start(at now: Uptime) -> [Action] {

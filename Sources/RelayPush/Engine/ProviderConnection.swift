@@ -3,9 +3,9 @@ import NIOSSL
 import NIOTLS
 
 /// One TCP connection with TLS and an HTTP/2 session on top. The connection moves bytes and
-/// reports to the loop what the peer did; the loop makes all decisions.
+/// reports to the engine what the peer did; the engine makes all decisions.
 ///
-/// `@unchecked Sendable`: only the event loop of `PushLoop` uses a connection, but NIO's
+/// `@unchecked Sendable`: only the event loop of `PushEngine` uses a connection, but NIO's
 /// `@Sendable` channel initialiser has to capture it.
 final class ProviderConnection: ChannelInboundHandler, @unchecked Sendable {
   typealias InboundIn = ByteBuffer
@@ -13,8 +13,8 @@ final class ProviderConnection: ChannelInboundHandler, @unchecked Sendable {
 
   let id: LinkID
   let session: Session
-  /// An intended reference cycle: the loop releases a connection when it has ended.
-  private let loop: PushLoop
+  /// An intended reference cycle: the engine releases a connection when it has ended.
+  private let engine: PushEngine
   private var context: ChannelHandlerContext?
   private var buffer = ByteBuffer()
   private var state: State = .opening
@@ -23,10 +23,10 @@ final class ProviderConnection: ChannelInboundHandler, @unchecked Sendable {
 
   private enum State { case opening, open, closing, closed }
 
-  init(id: LinkID, session: Session, loop: PushLoop) {
+  init(id: LinkID, session: Session, engine: PushEngine) {
     self.id = id
     self.session = session
-    self.loop = loop
+    self.engine = engine
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
@@ -45,7 +45,7 @@ final class ProviderConnection: ChannelInboundHandler, @unchecked Sendable {
       }
       state = .open
       isDirty = true
-      loop.opened(self)
+      engine.opened(self)
     }
     context.fireUserInboundEventTriggered(event)
   }
@@ -58,15 +58,15 @@ final class ProviderConnection: ChannelInboundHandler, @unchecked Sendable {
         try session.receive(bytes)
       }
       isDirty = true
-      loop.heard(self)
+      engine.heard(self)
     } catch {
-      loop.heard(self)
+      engine.heard(self)
       fail("\(error)")
     }
   }
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
-    if context.channel.isWritable, isDirty { loop.scheduleTurn() }
+    if context.channel.isWritable, isDirty { engine.scheduleTurn() }
   }
 
   func channelInactive(context: ChannelHandlerContext) {
@@ -88,7 +88,7 @@ final class ProviderConnection: ChannelInboundHandler, @unchecked Sendable {
     if state == .open, session.isOver { fail("the peer broke HTTP/2's rules") }
   }
 
-  /// Sends GOAWAY and closes. From now on the connection reports to the loop only that it has
+  /// Sends GOAWAY and closes. From now on the connection reports to the engine only that it has
   /// ended.
   func close() {
     guard state == .opening || state == .open else { return }
@@ -105,7 +105,7 @@ final class ProviderConnection: ChannelInboundHandler, @unchecked Sendable {
     guard state != .closed else { return }
     let isOurDoing = state == .closing
     state = .closed
-    loop.closed(self, isOurDoing ? nil : reason)
+    engine.closed(self, isOurDoing ? nil : reason)
   }
 
   private func write(_ context: ChannelHandlerContext) {
@@ -117,21 +117,21 @@ final class ProviderConnection: ChannelInboundHandler, @unchecked Sendable {
       return
     }
     guard buffer.readableBytes > 0 else { return }
-    loop.counts.writes += 1
+    engine.counts.writes += 1
     let whole = session.takeWritten()
     guard !whole.isEmpty else {
       return context.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
     }
     let written = context.eventLoop.makePromise(of: Void.self)
     // A write that fails ends the connection and every request on it.
-    written.futureResult.whenSuccess { [loop] in loop.written(whole) }
+    written.futureResult.whenSuccess { [engine] in engine.written(whole) }
     context.writeAndFlush(wrapOutboundOut(buffer), promise: written)
   }
 
   private func fail(_ reason: String) {
     guard state == .opening || state == .open else { return }
     state = .closing
-    loop.failed(self, reason)
+    engine.failed(self, reason)
     context?.close(promise: nil)
   }
 }

@@ -16,6 +16,17 @@ package struct PushProblem: Error, Hashable, Sendable, CustomStringConvertible {
   /// The code and the message, as operators see them.
   package var text: String { "\(code.text): \(message)" }
 
+  /// Runs `body`. An error of it is thrown as a problem that says what is wrong, and the remedy.
+  static func explain<Value>(
+    _ code: Code, _ what: String, remedy: String, _ body: () throws -> Value
+  ) throws(PushProblem) -> Value {
+    do {
+      return try body()
+    } catch {
+      throw PushProblem(code, "\(what): \(error)", remedy: remedy)
+    }
+  }
+
   package struct Code: Hashable, Sendable {
     /// The code's text. It never changes, because operators look it up in docs/troubleshooting.md.
     package let text: String

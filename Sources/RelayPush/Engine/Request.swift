@@ -74,14 +74,12 @@ package final class Request: @unchecked Sendable {
     /// Appends to the current value.
     package mutating func write(_ text: String) {
       var text = text
-      text.withUTF8 { write($0) }
-    }
-
-    package mutating func write(_ bytes: UnsafeBufferPointer<UInt8>) {
-      precondition(used + bytes.count <= capacity, "the values of a request need more room")
-      guard let first = bytes.baseAddress else { return }
-      (block + used).update(from: first, count: bytes.count)
-      used += bytes.count
+      text.withUTF8 { bytes in
+        precondition(used + bytes.count <= capacity, "the values of a request need more room")
+        guard let first = bytes.baseAddress else { return }
+        (block + used).update(from: first, count: bytes.count)
+        used += bytes.count
+      }
     }
 
     /// Writes the id as a UUID in lower case.
@@ -99,6 +97,13 @@ package final class Request: @unchecked Sendable {
       precondition(used < capacity, "the values of a request need more room")
       block[used] = byte
       used += 1
+    }
+
+    /// Writes a whole value, or leaves out the field if the text is nil or empty.
+    package mutating func value(_ text: String?) {
+      guard let text, !text.isEmpty else { return skip() }
+      write(text)
+      end()
     }
 
     /// Ends the current value. A value must not be empty: use `skip()` instead.

@@ -24,7 +24,6 @@ final class Session: @unchecked Sendable {
     case reset(String)
   }
 
-  let shape: RequestShape
   let link: LinkID
   let keptNames: [[UInt8]]
   let bodyBytesMax: Int
@@ -40,14 +39,13 @@ final class Session: @unchecked Sendable {
   init(
     shape: RequestShape, authority: String, link: LinkID, streamsMax: Int, bodyBytesMax: Int
   ) {
-    self.shape = shape
     self.link = link
     self.streamsMax = streamsMax
     self.bodyBytesMax = bodyBytesMax
     keptNames = shape.kept.map { Array($0.utf8) }
     streams = .allocate(capacity: streamsMax)
     for index in 0..<streamsMax {
-      (streams + index).initialize(to: SessionStream(index: index, bodyBytesMax: bodyBytesMax))
+      (streams + index).initialize(to: SessionStream(index: index))
     }
     freeStreams = Array((0..<streamsMax).reversed())
     fields = FieldArray(shape: shape, authority: authority)
@@ -65,7 +63,7 @@ final class Session: @unchecked Sendable {
   func submit(_ request: Request, attempt: AttemptID) -> Int? {
     guard let index = freeStreams.popLast() else { return nil }
     let stream = streams + index
-    stream.pointee.begin(request, attempt: attempt)
+    stream.pointee = SessionStream(index: index, attempt: attempt, request: request)
     var source = nghttp2_data_provider()
     source.source.ptr = UnsafeMutableRawPointer(stream)
     source.read_callback = SessionCallbacks.readBody
@@ -140,7 +138,7 @@ final class Session: @unchecked Sendable {
   func abandon() -> [AttemptID] {
     (0..<streamsMax).compactMap { index in
       guard let attempt = streams[index].attempt else { return nil }
-      streams[index].end()
+      streams[index] = SessionStream(index: index)
       return attempt
     }
   }
@@ -152,7 +150,10 @@ final class Session: @unchecked Sendable {
     let end: End
     if stream.pointee.status != 0 {
       // An early answer followed by a reset is an answer: its status is valid.
-      end = .answered(stream.pointee.response(over: link))
+      end = .answered(
+        Response(
+          status: stream.pointee.status, headers: stream.pointee.headers,
+          body: stream.pointee.body, link: link))
     } else if stream.pointee.isUnsent || code == NGHTTP2_REFUSED_STREAM.rawValue {
       end = .unprocessed
     } else {
@@ -177,9 +178,29 @@ final class Session: @unchecked Sendable {
   }
 
   private func release(_ index: Int) {
-    streams[index].end()
+    streams[index] = SessionStream(index: index)
     freeStreams.append(index)
   }
+}
+
+/// One stream of a session: its request and the answer so far. nghttp2 holds the stream's address,
+/// so the stream is an entry of a table that never moves. Later streams use the entry again.
+struct SessionStream {
+  let index: Int
+  /// The attempt that uses the stream; nil while the entry is free.
+  var attempt: AttemptID?
+  /// The request, kept until the stream ends because nghttp2 reads the request's bytes in place.
+  var request: Request?
+  /// HTTP/2's stream number.
+  var id: Int32 = 0
+  /// Body bytes that nghttp2 has read.
+  var bodySent = 0
+  /// True if the peer never received this stream's headers.
+  var isUnsent = false
+  /// The answer's status; 0 until the answer begins.
+  var status = 0
+  var headers: [(name: String, value: String)] = []
+  var body: [UInt8] = []
 }
 
 /// nghttp2 reported an error that ends the session.

@@ -58,18 +58,19 @@ enum SessionCallbacks {
     for kept in names where kept.count == nameLength {
       let name = UnsafeBufferPointer(start: name, count: nameLength)
       guard kept.elementsEqual(name) else { continue }
-      stream.pointee.keep(
-        name: String(decoding: name, as: UTF8.self),
-        value: String(
-          decoding: UnsafeBufferPointer(start: value, count: valueLength), as: UTF8.self))
+      let value = UnsafeBufferPointer(start: value, count: valueLength)
+      stream.pointee.headers.append(
+        (String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self)))
     }
     return 0
   }
 
   private static let onData: nghttp2_on_data_chunk_recv_callback = {
-    session, _, id, bytes, count, _ in
-    guard let bytes, let stream = stream(session, id) else { return 0 }
-    stream.pointee.append(UnsafeBufferPointer(start: bytes, count: count))
+    session, _, id, bytes, count, owner in
+    guard let bytes, let owner, let stream = stream(session, id) else { return 0 }
+    let room = SessionCallbacks.owner(of: owner).bodyBytesMax - stream.pointee.body.count
+    stream.pointee.body.append(
+      contentsOf: UnsafeBufferPointer(start: bytes, count: min(count, room)))
     return 0
   }
 

@@ -1,3 +1,4 @@
+import NIOCore
 package import RelayCore
 
 /// A moment on the machine's monotonic clock, in milliseconds. Unlike `Instant` it has no date and
@@ -6,6 +7,16 @@ package struct Uptime: Hashable, Comparable, Sendable {
   package var milliseconds: Int64
 
   package init(milliseconds: Int64) { self.milliseconds = milliseconds }
+
+  /// Rounds up, as deadlines do, so that none ends early.
+  package static var now: Uptime {
+    Uptime(milliseconds: Int64((NIODeadline.now().uptimeNanoseconds + 999_999) / 1_000_000))
+  }
+
+  var deadline: NIODeadline {
+    let capped = max(0, min(milliseconds, Int64.max / 1_000_000))
+    return .uptimeNanoseconds(UInt64(capped) * 1_000_000)
+  }
 
   package static func < (left: Uptime, right: Uptime) -> Bool {
     left.milliseconds < right.milliseconds

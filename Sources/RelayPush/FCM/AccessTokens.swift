@@ -12,7 +12,7 @@ package struct AccessTokens: Sendable {
     /// A fetch is running. `fetched` or `failed` ends it.
     case fetching
     /// The token is used until its time is over or the provider refuses it.
-    case good(serial: Int, text: String, until: Instant)
+    case good(Token, until: Instant)
   }
 
   package struct Token: Hashable, Sendable {
@@ -35,8 +35,7 @@ package struct AccessTokens: Sendable {
 
   package mutating func use(at now: Instant) -> UseAction {
     switch state {
-    case .good(let serial, let text, let until) where now < until:
-      return .use(Token(serial: serial, text: text))
+    case .good(let token, let until) where now < until: return .use(token)
     case .fetching: return .wait
     case .good, .none:
       state = .fetching
@@ -50,15 +49,16 @@ package struct AccessTokens: Sendable {
     let used = max(
       lives.milliseconds - Self.margin.milliseconds, lives.milliseconds / 2)
     let until = now + Span(milliseconds: used)
-    state = .good(serial: lastSerial, text: text, until: until)
-    return Token(serial: lastSerial, text: text)
+    let token = Token(serial: lastSerial, text: text)
+    state = .good(token, until: until)
+    return token
   }
 
   package mutating func failed() { state = .none }
 
   /// The provider refused this token before its end.
   package mutating func refused(_ token: Token) {
-    guard case .good(token.serial, _, _) = state else { return }
+    guard case .good(let current, _) = state, current.serial == token.serial else { return }
     state = .none
   }
 }

@@ -5,7 +5,7 @@ import Synchronization
 /// Access tokens of one service account (OAuth 2.0 for server to server).
 final class FCMCredential: Sendable {
   typealias Token = AccessTokens.Token
-  typealias Answer = @Sendable (Result<Token, WebFailure>) -> Void
+  typealias Answer = @Sendable (Result<Token, TransportFailure>) -> Void
 
   private let account: ServiceAccount
   private let trustRoots: String?
@@ -54,27 +54,23 @@ final class FCMCredential: Sendable {
   /// FCM refused this token.
   func refused(_ token: Token) { state.withLock { $0.tokens.refused(token) } }
 
-  private func fetched(_ outcome: WebOutcome, at now: Instant) {
-    let result = Self.read(outcome)
-    let (answers, told) = state.withLock { state -> ([Answer], Result<Token, WebFailure>) in
-      defer { state.waiting = [] }
-      switch result {
-      case .success(let grant):
-        let token = state.tokens.fetched(
-          grant.accessToken, lives: .seconds(grant.expiresIn), at: now)
-        return (state.waiting, .success(token))
-      case .failure(let failure):
-        state.tokens.failed()
-        return (state.waiting, .failure(failure))
+  private func fetched(_ outcome: Outcome, at now: Instant) {
+    let grant = Self.read(outcome)
+    let (answers, told) = state.withLock { state in
+      let told = grant.map {
+        state.tokens.fetched($0.accessToken, lives: .seconds($0.expiresIn), at: now)
       }
+      if case .failure = told { state.tokens.failed() }
+      defer { state.waiting = [] }
+      return (state.waiting, told)
     }
     for answer in answers { answer(told) }
   }
 
-  static func read(_ outcome: WebOutcome) -> Result<Grant, WebFailure> {
+  static func read(_ outcome: Outcome) -> Result<Grant, TransportFailure> {
     switch outcome {
     case .failed(let failure):
-      return .failure(WebFailure(failure.code, "no access token: \(failure.message)"))
+      return .failure(TransportFailure(failure.code, "no access token: \(failure.message)"))
     case .answered(let answer):
       let decoder = JSONDecoder()
       decoder.keyDecodingStrategy = .convertFromSnakeCase
@@ -84,7 +80,7 @@ final class FCMCredential: Sendable {
       // A refusal without an error code is reported by its status.
       let refusal = try? JSONDecoder().decode(Refusal.self, from: Data(answer.body))
       let word = refusal?.error.prefix(64) ?? "status \(answer.status)"
-      return .failure(WebFailure(.invalid, "no access token: \(word)"))
+      return .failure(TransportFailure(.invalid, "no access token: \(word)"))
     }
   }
 

@@ -12,34 +12,21 @@ package enum FCMProbe {
   package static func ask(
     _ settings: FCMSettings, group: any EventLoopGroup, logger: Logger, at now: Instant
   ) async throws -> ProbeAnswer {
-    var own = settings.engine
-    own.limits.connections = 1
     let engine = try PushEngine(
-      own, shape: FCMRequest.shape.withDate, group: group, logger: logger)
-    switch await token(settings, at: now) {
+      probing: settings.engine, shape: FCMRequest.shape, group: group, logger: logger)
+    let web = WebEngine()
+    let credential = FCMCredential(
+      settings.account, trustRoots: settings.engine.trustRoots, web: web)
+    let token = await ProbeAnswer.value(running: web.run) { answer in
+      credential.token(within: settings.engine.limits.attemptTimeout, at: now, answer: answer)
+    }
+    switch token {
     case .failure(let failure): return ProbeAnswer(.noToken(failure.message))
     case .success(let token):
       let request = FCMRequest.make(
         project: settings.project, token: token.text,
         body: FCMRequest.validation(ofTopic: topic))
-      return await engine.once(request) { FCMVerdicts.Answer($0).reason }
-    }
-  }
-
-  private static func token(
-    _ settings: FCMSettings, at now: Instant
-  ) async -> Result<FCMCredential.Token, WebFailure> {
-    let web = WebEngine()
-    let credential = FCMCredential(settings.account, trustRoots: settings.trustRoots, web: web)
-    return await withTaskGroup(of: Void.self) { group in
-      group.addTask { await web.run() }
-      let result = await withCheckedContinuation { continuation in
-        credential.token(within: settings.limits.attemptTimeout, at: now) {
-          continuation.resume(returning: $0)
-        }
-      }
-      group.cancelAll()
-      return result
+      return await engine.once(request) { ProviderAnswer(fcm: $0).reason }
     }
   }
 }

@@ -22,10 +22,7 @@ package enum FCMRequest {
     let type = "application/json"
     let room = path.utf8.count + bearer.utf8.count + type.utf8.count
     return Request(shape, valueBytes: room, body: body) { values in
-      for text in [path, bearer, type] {
-        values.write(text)
-        values.end()
-      }
+      for text in [path, bearer, type] { values.value(text) }
     }
   }
 

@@ -21,10 +21,10 @@ package final class FCMSender: PushSender {
     now: @escaping @Sendable () -> Instant
   ) throws(PushProblem) {
     project = settings.project
-    attemptTimeout = settings.limits.attemptTimeout
+    attemptTimeout = settings.engine.limits.attemptTimeout
     self.now = now
     web = WebEngine()
-    credential = FCMCredential(settings.account, trustRoots: settings.trustRoots, web: web)
+    credential = FCMCredential(settings.account, trustRoots: settings.engine.trustRoots, web: web)
     engine = try PushEngine(
       settings.engine, shape: FCMRequest.shape, group: group, logger: logger)
   }
@@ -32,8 +32,8 @@ package final class FCMSender: PushSender {
   package func send(
     _ push: Push, _ handover: Handover, answer: @escaping @Sendable (Verdict) -> Void
   ) {
-    let deadline = NIODeadline.now() + .milliseconds(attemptTimeout.milliseconds)
-    attempt(Attempt(push: push, handover: handover, deadline: deadline, answer: answer))
+    attempt(
+      Attempt(push: push, handover: handover, deadline: .now + attemptTimeout, answer: answer))
   }
 
   package func run() async {
@@ -52,7 +52,7 @@ package final class FCMSender: PushSender {
   private struct Attempt: Sendable {
     let push: Push
     let handover: Handover
-    let deadline: NIODeadline
+    let deadline: Uptime
     let answer: @Sendable (Verdict) -> Void
     /// True if the push is sent for the second time, with a fresh access token.
     var isRenewed = false
@@ -73,19 +73,16 @@ package final class FCMSender: PushSender {
       attempt.push, project: project, token: token.text, at: now())
     engine.send(request, attempt.handover, until: attempt.deadline) { [self] outcome in
       switch outcome {
-      case .failed(let failure):
-        attempt.answer(failure.verdict)
-      case .answered(let response):
-        answered(attempt, FCMVerdicts.Answer(response), token)
+      case .failed(let failure): attempt.answer(failure.verdict)
+      case .answered(let response): answered(attempt, ProviderAnswer(fcm: response), token)
       }
     }
   }
 
   private func answered(
-    _ attempt: Attempt, _ answer: FCMVerdicts.Answer, _ token: FCMCredential.Token
+    _ attempt: Attempt, _ answer: ProviderAnswer, _ token: FCMCredential.Token
   ) {
-    let treatment = FCMVerdicts.treatment(status: answer.status, reason: answer.reason)
-    switch treatment {
+    switch answer.treatment {
     case .renew:
       credential.refused(token)
       if !attempt.isRenewed {
@@ -94,8 +91,8 @@ package final class FCMSender: PushSender {
         return self.attempt(renewed)
       }
     case .unknown: unknownAnswers.add(1, ordering: .relaxed)
-    case .delivered, .gone, .rejected, .attempt, .device, .pace, .route: break
+    default: break
     }
-    attempt.answer(FCMVerdicts.verdict(treatment, answer))
+    attempt.answer(answer.verdict)
   }
 }

@@ -4,13 +4,9 @@ import RelayCore
 /// checked without a request to Google.
 package struct FCMSettings: Sendable {
   package static let hostDefault = "fcm.googleapis.com"
-  package let host: String
-  package let port: Int
   package let project: String
-  /// PEM file with the authorities to trust instead of the system's, for a stand-in.
-  package let trustRoots: String?
-  /// Connections, timeouts and every other bound.
-  package let limits: EngineLimits
+  /// Where the engine connects, with its trust roots and every bound.
+  let engine: EngineSettings
   let account: ServiceAccount
 
   /// - Parameter project: `nil` means the service account's own project.
@@ -20,23 +16,15 @@ package struct FCMSettings: Sendable {
   ) throws(PushProblem) {
     let name = project ?? account.project
     guard (1...63).contains(name.utf8.count),
-      name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-.:".contains($0)) })
+      name.isPlain(and: "-.:")
     else {
       throw PushProblem(
         .topic, "\"\(name)\" is no Firebase project",
         remedy: "give the project id, as the Firebase console shows it")
     }
-    self.host = host
-    self.port = port
     self.project = name
     self.account = account
-    self.trustRoots = trustRoots
-    self.limits = limits
-    try engine.check()
+    engine = EngineSettings(host: host, port: port, trustRoots: trustRoots, limits: limits)
     _ = try TransportSecurity.context(engine)
-  }
-
-  var engine: EngineSettings {
-    EngineSettings(host: host, port: port, trustRoots: trustRoots, limits: limits)
   }
 }

@@ -4,10 +4,9 @@ import RelayCore
 
 /// A Google service account, as read from its key file. The relay uses it to authenticate to FCM.
 package struct ServiceAccount: Sendable {
-  package let project: String
-  let email: String
-  let keyID: String
-  package let tokenURL: String
+  package var project: String { file.projectId }
+  package var tokenURL: String { file.tokenUri }
+  private let file: File
   private let key: _RSA.Signing.PrivateKey
 
   /// The scope that we request for the access token.
@@ -17,7 +16,6 @@ package struct ServiceAccount: Sendable {
 
   /// - Parameter json: the unchanged contents of the key file.
   package init(json: [UInt8]) throws(PushProblem) {
-    let file: File
     do {
       let decoder = JSONDecoder()
       decoder.keyDecodingStrategy = .convertFromSnakeCase
@@ -41,10 +39,6 @@ package struct ServiceAccount: Sendable {
     } catch {
       throw Self.problem("its private_key is no RSA key of 2048 bits or more in PEM")
     }
-    project = file.projectId
-    email = file.clientEmail
-    keyID = file.privateKeyId
-    tokenURL = file.tokenUri
   }
 
   private static func problem(_ what: String) -> PushProblem {
@@ -56,21 +50,19 @@ package struct ServiceAccount: Sendable {
   /// The signed assertion that requests an access token (RFC 7523); valid for an hour.
   func assertion(at now: Instant) throws -> String {
     let issued = now.milliseconds / 1_000
-    var header = JSONText()
-    header.raw("{\"alg\":\"RS256\",\"typ\":\"JWT\",\"kid\":")
-    header.string(keyID)
-    header.raw("}")
-    var claims = JSONText()
-    claims.raw("{")
-    for (key, value) in [("iss", email), ("scope", Self.scope), ("aud", tokenURL)] {
-      claims.member(key, value)
+    return try Base64URL.token { header in
+      header.member("alg", "RS256")
+      header.member("typ", "JWT")
+      header.member("kid", file.privateKeyId)
+    } claims: { claims in
+      claims.member("iss", file.clientEmail)
+      claims.member("scope", Self.scope)
+      claims.member("aud", tokenURL)
+      claims.member("iat", issued)
+      claims.member("exp", issued + Self.assertionSeconds)
+    } by: { signed in
+      try key.signature(for: signed, padding: .insecurePKCS1v1_5).rawRepresentation
     }
-    claims.member("iat", issued)
-    claims.member("exp", issued + Self.assertionSeconds)
-    claims.raw("}")
-    let signed = "\(Base64URL.text(header.bytes)).\(Base64URL.text(claims.bytes))"
-    let signature = try key.signature(for: Data(signed.utf8), padding: .insecurePKCS1v1_5)
-    return "\(signed).\(Base64URL.text(signature.rawRepresentation))"
   }
 
   /// The key file. The members have Google's names without the underscores.

@@ -15,19 +15,7 @@ struct HostLines<Item> {
   /// How a request gave up its place.
   enum Ending: Hashable { case answered, silent, other }
 
-  struct Rule: Hashable {
-    /// Places that a host may use at once.
-    var placesMax: Int
-    /// Places that a host which has earned fewer may use.
-    var placesAtFirst: Int
-    /// Places that all hosts without earned places may use together.
-    var unprovenMax: Int
-    /// How many hosts are remembered with their earned places. If there are more, all idle hosts
-    /// are forgotten.
-    var hostsKept = 1_024
-  }
-
-  private let rule: Rule
+  private let limits: WebLimits
   private var hosts: [String: Host] = [:]
   /// The hosts with earned places that have a waiting request and a free place, each once.
   private var turns: Deque<String> = []
@@ -45,11 +33,11 @@ struct HostLines<Item> {
     var isProven: Bool { earned > 0 }
   }
 
-  init(_ rule: Rule) { self.rule = rule }
+  init(_ limits: WebLimits) { self.limits = limits }
 
   /// True if no waiting request can have a place now.
   var isHeld: Bool {
-    turns.isEmpty && (unprovenTurns.isEmpty || unproven >= rule.unprovenMax)
+    turns.isEmpty && (unprovenTurns.isEmpty || unproven >= limits.transfersToUnprovenMax)
   }
 
   mutating func append(_ item: Item, for host: String) {
@@ -74,7 +62,7 @@ struct HostLines<Item> {
     if !wasProven { unproven -= 1 }
     host.active -= 1
     switch ending {
-    case .answered: host.earned = min(rule.placesMax, host.earned + 1)
+    case .answered: host.earned = min(limits.transfersPerHostMax, host.earned + 1)
     case .silent: host.earned /= 2
     case .other: break
     }
@@ -95,7 +83,7 @@ struct HostLines<Item> {
 
   /// Proven and unproven hosts alternate, so that neither group waits for the other.
   private mutating func nextHost() -> String? {
-    let mayTry = !unprovenTurns.isEmpty && unproven < rule.unprovenMax
+    let mayTry = !unprovenTurns.isEmpty && unproven < limits.transfersToUnprovenMax
     isUnprovenNext = mayTry && (!isUnprovenNext || turns.isEmpty)
     return isUnprovenNext ? unprovenTurns.popFirst() : turns.popFirst()
   }
@@ -105,14 +93,16 @@ struct HostLines<Item> {
     if host.waiting.isEmpty {
       // Forget a host that has no waiting request, no used place and no earned place.
       if host.active == 0, !host.isProven { hosts[name] = nil }
-    } else if host.active < min(rule.placesMax, max(rule.placesAtFirst, host.earned)) {
+    } else if host.active
+      < min(limits.transfersPerHostMax, max(limits.transfersPerNewHostMax, host.earned))
+    {
       hosts[name]?.isInTurns = true
       if host.isProven { turns.append(name) } else { unprovenTurns.append(name) }
     }
   }
 
   private mutating func forgetIdle() {
-    guard hosts.count > rule.hostsKept else { return }
+    guard hosts.count > limits.hostsKept else { return }
     hosts = hosts.filter { !$0.value.waiting.isEmpty || $0.value.active > 0 }
   }
 }

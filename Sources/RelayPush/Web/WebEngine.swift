@@ -1,6 +1,5 @@
 import CCurl
 import Foundation
-import NIOCore
 package import RelayCore
 package import RelayEngine
 import Synchronization
@@ -19,7 +18,7 @@ package final class WebEngine: Sendable {
     var host: @Sendable () -> String
     var handover: Handover?
     var make: @Sendable () throws -> WebRequest
-    var answer: @Sendable (WebOutcome) -> Void
+    var answer: @Sendable (Outcome) -> Void
   }
 
   private struct Inbox {
@@ -70,14 +69,14 @@ package final class WebEngine: Sendable {
   package func send(
     within timeout: Span, to host: @escaping @Sendable () -> String, _ handover: Handover? = nil,
     _ make: @escaping @Sendable () throws -> WebRequest,
-    answer: @escaping @Sendable (WebOutcome) -> Void
+    answer: @escaping @Sendable (Outcome) -> Void
   ) {
     let item = Item(
       deadline: .now + timeout, host: host, handover: handover, make: make, answer: answer)
-    let refusal = inbox.withLock { inbox -> WebFailure? in
-      if inbox.isClosed { return WebFailure(.stopped, "the web engine is stopping") }
+    let refusal = inbox.withLock { inbox -> TransportFailure? in
+      if inbox.isClosed { return TransportFailure(.stopped, "the web engine is stopping") }
       guard inbox.count < limits.waitingMax else {
-        return WebFailure(.full, "\(limits.waitingMax) requests wait already")
+        return TransportFailure(.full, "\(limits.waitingMax) requests wait already")
       }
       inbox.count += 1
       inbox.items.append(item)
@@ -141,11 +140,5 @@ package final class WebEngine: Sendable {
       let wait = min(transfers.nextDeadline ?? now + .minutes(1), end ?? now + .minutes(1)) - now
       curl_multi_poll(multi.handle, nil, 0, Int32(max(0, min(wait.milliseconds, 60_000))), nil)
     }
-  }
-}
-
-extension Uptime {
-  static var now: Uptime {
-    Uptime(milliseconds: Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000))
   }
 }

@@ -32,10 +32,10 @@ final class WebHandle {
     hasRefused = false
   }
 
-  func prepare(_ request: WebRequest) throws(WebFailure) {
+  func prepare(_ request: WebRequest) throws(TransportFailure) {
     let texts = request.headers + [request.url]
     guard !texts.contains(where: { $0.utf8.contains { $0 < 0x20 || $0 == 0x7f } }) else {
-      throw WebFailure(.invalid, "a control character stands in the request")
+      throw TransportFailure(.invalid, "a control character stands in the request")
     }
     reach = request.reach
     // An empty `Expect` keeps libcurl from waiting for "100 Continue".
@@ -108,28 +108,28 @@ final class WebHandle {
   var hasSent: Bool { zr_curl_get_long(easy, CURLINFO_REQUEST_SIZE) > 0 }
 
   /// The failure of a request whose time ended before libcurl finished it.
-  var expiry: WebFailure {
+  var expiry: TransportFailure {
     hasSent
-      ? WebFailure(.timeout, "no answer in time")
-      : WebFailure(.unreachable, "unreachable: no connection in time")
+      ? TransportFailure(.timeout, "no answer in time")
+      : TransportFailure(.unreachable, "unreachable: no connection in time")
   }
 
-  func outcome(_ result: CURLcode, _ limits: WebLimits) -> WebOutcome {
+  func outcome(_ result: CURLcode, _ limits: WebLimits) -> Outcome {
     let status = zr_curl_get_long(easy, CURLINFO_RESPONSE_CODE)
     // The status is valid even if libcurl stopped because the body was too long.
     if status >= 200, result == CURLE_OK || result == CURLE_WRITE_ERROR {
       let wish = zr_curl_header(easy, "retry-after").map { String(cString: $0) }
       return .answered(
-        WebAnswer(
-          status: status, retryAfter: RetryAfter.span(wish),
+        Response(
+          status: status, headers: wish.map { [("retry-after", $0)] } ?? [],
           body: Array(body.prefix(limits.bodyBytesMax))))
     }
     // libcurl's error buffer is not used because it names the host.
     let reason = String(cString: curl_easy_strerror(result))
     if hasRefused, result == CURLE_COULDNT_CONNECT {
-      return .failed(WebFailure(.address, "the endpoint's address is not a public one"))
+      return .failed(TransportFailure(.address, "the endpoint's address is not a public one"))
     }
-    let code: WebFailure.Code =
+    let code: TransportFailure.Code =
       switch result {
       // The host may have processed a request that was sent, whatever went wrong later.
       case CURLE_OPERATION_TIMEDOUT where hasSent: .timeout
@@ -137,6 +137,6 @@ final class WebHandle {
       case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: .invalid
       default: .unreachable
       }
-    return .failed(WebFailure(code, "\(code.rawValue): \(reason)"))
+    return .failed(TransportFailure(code, "\(code.rawValue): \(reason)"))
   }
 }

@@ -21,55 +21,6 @@ package struct WebRequest: Sendable {
   }
 }
 
-/// The outcome of a request.
-package enum WebOutcome: Sendable {
-  case answered(WebAnswer)
-  case failed(WebFailure)
-}
-
-package struct WebAnswer: Sendable {
-  package var status: Int
-  /// How long the server asks us to wait; nil if it named no time, or more than a day.
-  package var retryAfter: Span?
-  /// At most `WebLimits.bodyBytesMax` bytes; the rest of a longer body is dropped.
-  package var body: [UInt8] = []
-}
-
-/// Why a request got no answer.
-package struct WebFailure: Error, Hashable, Sendable {
-  package var code: Code
-  /// The text that status and logs show. It never holds the URL, which may be a secret.
-  package var message: String
-
-  package init(_ code: Code, _ message: String) {
-    self.code = code
-    self.message = message
-  }
-
-  package enum Code: String, Hashable, Sendable {
-    /// The request was sent, but not answered in time. The host may have processed it.
-    case timeout
-    /// The host has no public address, and the request requires one.
-    case address
-    /// The request was never sent: the host is unknown or refused, TLS failed, or there was no
-    /// connection or place in time.
-    case unreachable
-    /// The connection ended before the answer. The host may have processed the request.
-    case lost
-    /// The request was never sent: the caller took it back, because the push is no longer valid.
-    case takenBack
-    /// The request cannot be sent at all.
-    case invalid
-    /// The request was never sent: too many requests wait already.
-    case full
-    /// The request was never sent: the engine is stopping.
-    case stopped
-    /// The request was sent, but the stopping engine did not get an answer within `stopGrace`. The
-    /// host may have processed the request.
-    case cutOff
-  }
-}
-
 /// Every bound of a web engine.
 package struct WebLimits: Hashable, Sendable {
   /// The most requests on their way at once; more wait.
@@ -80,6 +31,9 @@ package struct WebLimits: Hashable, Sendable {
   package var transfersPerNewHostMax = 8
   /// The most of `transfersMax` for all hosts together that have earned no place by quick answers.
   package var transfersToUnprovenMax = 64
+  /// How many hosts are remembered with the places that they have earned. If there are more, all
+  /// idle hosts are forgotten.
+  package var hostsKept = 1_024
   /// A host that needs longer for an answer counts as silent.
   package var slowAfter = Span.seconds(3)
   /// The most requests on their way or waiting. The engine refuses more as `full`.

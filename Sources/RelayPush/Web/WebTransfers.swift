@@ -15,9 +15,7 @@ final class WebTransfers {
   private var idle: [WebHandle] = []
 
   private struct Transfer {
-    var handover: Handover?
-    var make: @Sendable () throws -> WebRequest
-    var answer: @Sendable (WebOutcome) -> Void
+    let item: WebEngine.Item
     /// libcurl's handle for the request; nil until the request starts.
     var handle: WebHandle?
     var host = ""
@@ -28,11 +26,7 @@ final class WebTransfers {
     self.multi = multi
     self.limits = limits
     self.left = left
-    lines = HostLines(
-      .init(
-        placesMax: limits.transfersPerHostMax,
-        placesAtFirst: min(limits.transfersPerNewHostMax, limits.transfersPerHostMax),
-        unprovenMax: limits.transfersToUnprovenMax))
+    lines = HostLines(limits)
   }
 
   var isEmpty: Bool { transfers.count == 0 }
@@ -40,9 +34,7 @@ final class WebTransfers {
 
   func take(_ items: [WebEngine.Item]) {
     for item in items {
-      let id = transfers.admit(
-        Transfer(handover: item.handover, make: item.make, answer: item.answer),
-        deadline: item.deadline)
+      let id = transfers.admit(Transfer(item: item), deadline: item.deadline)
       lines.append(id, for: item.host())
     }
   }
@@ -68,7 +60,8 @@ final class WebTransfers {
     }
     while let (_, transfer) = transfers.expire(at: now) {
       let failure =
-        transfer.handle?.expiry ?? WebFailure(.unreachable, "unreachable: no free place in time")
+        transfer.handle?.expiry
+        ?? TransportFailure(.unreachable, "unreachable: no free place in time")
       if let handle = transfer.handle { release(handle, of: transfer, as: .silent) }
       end(transfer, .failed(failure))
     }
@@ -80,32 +73,22 @@ final class WebTransfers {
     while let (_, transfer) = transfers.next() {
       let hasSent = transfer.handle?.hasSent ?? false
       if let handle = transfer.handle { release(handle, of: transfer, as: .other) }
-      let code: WebFailure.Code = hasSent ? .cutOff : .stopped
-      end(transfer, .failed(WebFailure(code, "the web engine has stopped")))
+      let code: TransportFailure.Code = hasSent ? .cutOff : .stopped
+      end(transfer, .failed(TransportFailure(code, "the web engine has stopped")))
     }
   }
 
   /// - Returns: false if no transfer started: the request was invalid or taken back, or had
   ///   expired.
   private func start(_ id: AttemptID, to host: String, at now: Uptime) -> Bool {
-    guard let (handover, make) = transfers.with(id, { ($0.handover, $0.make) }) else {
-      return false
-    }
-    guard handover?.begin() != false else {
-      if let transfer = transfers.finish(id) {
-        end(transfer, .failed(WebFailure(.takenBack, "recalled: what it names was withdrawn")))
-      }
-      return false
-    }
+    guard let item = transfers.with(id, { $0.item }) else { return false }
+    guard item.handover?.begin() != false else { return refuse(id, .takenBack) }
     let handle = idle.popLast() ?? WebHandle()
     do {
-      try handle.prepare(make())
+      try handle.prepare(item.make())
     } catch {
       idle.append(handle)
-      if let transfer = transfers.finish(id) {
-        end(transfer, .failed(error as? WebFailure ?? WebFailure(.invalid, "\(error)")))
-      }
-      return false
+      return refuse(id, error as? TransportFailure ?? TransportFailure(.invalid, "\(error)"))
     }
     transfers.with(id) {
       $0.handle = handle
@@ -117,10 +100,16 @@ final class WebTransfers {
     return true
   }
 
+  /// Ends a request that did not start.
+  private func refuse(_ id: AttemptID, _ failure: TransportFailure) -> Bool {
+    if let transfer = transfers.finish(id) { end(transfer, .failed(failure)) }
+    return false
+  }
+
   /// How the request gave up its place. A slow host counts as silent even if it answers in the end,
   /// because it kept the place from other hosts.
   private func ending(
-    _ outcome: WebOutcome, of transfer: Transfer, at now: Uptime
+    _ outcome: Outcome, of transfer: Transfer, at now: Uptime
   ) -> HostLines<AttemptID>.Ending {
     if now - transfer.began >= limits.slowAfter { return .silent }
     if case .answered = outcome { return .answered }
@@ -137,8 +126,8 @@ final class WebTransfers {
     idle.append(handle)
   }
 
-  private func end(_ transfer: Transfer, _ outcome: WebOutcome) {
+  private func end(_ transfer: Transfer, _ outcome: Outcome) {
     left()
-    transfer.answer(outcome)
+    transfer.item.answer(outcome)
   }
 }

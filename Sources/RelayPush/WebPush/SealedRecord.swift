@@ -13,16 +13,9 @@ package enum SealedRecord {
   private static let overheadBytes = 17
   package static let plaintextBytesMax = bytesMax - headerBytes - overheadBytes
 
-  /// Encrypts `plaintext` with a new key and salt for each message, as RFC 8188 and RFC 8291
-  /// require.
-  package static func seal(
-    _ plaintext: [UInt8], for subscription: WebSubscription
-  ) throws -> [UInt8] {
-    try seal(
-      plaintext, for: subscription, with: P256.KeyAgreement.PrivateKey(),
-      salt: SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) })
-  }
-
+  /// Encrypts `plaintext`. By default it has a new key and salt for each message, as RFC 8188 and
+  /// RFC 8291 require.
+  ///
   /// - Parameters:
   ///   - key: the caller must never use it twice.
   ///   - salt: 16 random bytes.
@@ -30,16 +23,17 @@ package enum SealedRecord {
   ///   too long.
   package static func seal(
     _ plaintext: [UInt8], for subscription: WebSubscription,
-    with key: P256.KeyAgreement.PrivateKey, salt: [UInt8]
+    with key: P256.KeyAgreement.PrivateKey = P256.KeyAgreement.PrivateKey(),
+    salt: [UInt8] = SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) }
   ) throws -> [UInt8] {
     guard plaintext.count <= plaintextBytesMax else {
-      throw WebFailure(.invalid, "the payload has more than \(plaintextBytesMax) bytes")
+      throw TransportFailure(.invalid, "the payload has more than \(plaintextBytesMax) bytes")
     }
     let theirs: P256.KeyAgreement.PublicKey
     do {
       theirs = try P256.KeyAgreement.PublicKey(x963Representation: subscription.publicKey)
     } catch {
-      throw WebFailure(.invalid, "the subscription's key is no point of P-256")
+      throw TransportFailure(.invalid, "the subscription's key is no point of P-256")
     }
     let ours = Array(key.publicKey.x963Representation)
     let shared = try key.sharedSecretFromKeyAgreement(with: theirs)

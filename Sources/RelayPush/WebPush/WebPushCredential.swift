@@ -8,6 +8,8 @@ import Synchronization
 package final class WebPushCredential: Sendable {
   /// How long a token is valid. RFC 8292 allows 24 hours; the margin allows for differing clocks.
   package static let lifetime = Span.hours(12)
+  /// Half of `lifetime`.
+  private static let renewAfter = Span.hours(6)
   /// How many origins are remembered; when there are more, all are forgotten.
   package static let originsMax = 256
 
@@ -25,7 +27,7 @@ package final class WebPushCredential: Sendable {
   /// The value of the `Authorization` field for an endpoint of that origin.
   package func authorization(for origin: String, at now: Instant) throws -> String {
     let known = tokens.withLock { $0[origin] }
-    if let known, now >= known.since, now - known.since < Span(milliseconds: Self.half) {
+    if let known, now >= known.since, now - known.since < Self.renewAfter {
       return known.text
     }
     let text = "vapid t=\(try token(for: origin, at: now)),k=\(publicKey)"
@@ -36,18 +38,16 @@ package final class WebPushCredential: Sendable {
     return text
   }
 
-  private static var half: Int64 { lifetime.milliseconds / 2 }
-
   private func token(for origin: String, at now: Instant) throws -> String {
-    var claims = JSONText()
-    claims.raw("{")
-    claims.member("aud", origin)
-    claims.member("exp", (now + Self.lifetime).milliseconds / 1_000)
-    claims.member("sub", subject)
-    claims.raw("}")
-    let header = Data(#"{"typ":"JWT","alg":"ES256"}"#.utf8)
-    let signed = "\(Base64URL.text(header)).\(Base64URL.text(claims.bytes))"
-    let signature = try key.signature(for: Data(signed.utf8))
-    return "\(signed).\(Base64URL.text(signature.rawRepresentation))"
+    try Base64URL.token { header in
+      header.member("typ", "JWT")
+      header.member("alg", "ES256")
+    } claims: { claims in
+      claims.member("aud", origin)
+      claims.member("exp", (now + Self.lifetime).milliseconds / 1_000)
+      claims.member("sub", subject)
+    } by: { signed in
+      try key.signature(for: signed).rawRepresentation
+    }
   }
 }

@@ -38,33 +38,27 @@ package enum WebPushKeyPair {
     guard let document = try? PEMDocument(pemString: pem),
       let root = try? DER.parse(document.derBytes)
     else { return nil }
-    return bits(in: root)
-      ?? octets(in: root).flatMap { inner in
-        // The private key of PKCS #8 is a structure of its own.
-        (try? DER.parse(inner)).flatMap { bits(in: $0) }
-      }
+    return publicHalf(in: root)
   }
 
-  /// The bit string below `[1]` of an ECPrivateKey (RFC 5915).
-  private static func bits(in node: ASN1Node) -> [UInt8]? {
+  /// The bit string below `[1]` of an ECPrivateKey (RFC 5915), which in PKCS #8 is a structure of
+  /// its own in an octet string.
+  private static func publicHalf(in node: ASN1Node) -> [UInt8]? {
     guard case .constructed(let parts) = node.content else { return nil }
-    for part in parts where part.identifier.tagClass == .contextSpecific {
-      guard part.identifier.tagNumber == 1, case .constructed(let inner) = part.content else {
-        continue
-      }
-      for text in inner {
+    for part in parts {
+      switch part.content {
+      case .constructed(let inner) where part.identifier == publicHalfTag:
         // Other content than a bit string is no public key.
-        if let bits = try? ASN1BitString(derEncoded: text) { return Array(bits.bytes) }
+        let bits = inner.lazy.compactMap { try? ASN1BitString(derEncoded: $0) }.first
+        if let bits { return Array(bits.bytes) }
+      case .primitive(let bytes) where part.identifier == .octetString:
+        if let half = (try? DER.parse(bytes)).flatMap({ publicHalf(in: $0) }) { return half }
+      default: continue
       }
     }
     return nil
   }
 
-  private static func octets(in node: ASN1Node) -> ArraySlice<UInt8>? {
-    guard case .constructed(let parts) = node.content else { return nil }
-    for part in parts where part.identifier == .octetString {
-      if case .primitive(let bytes) = part.content { return bytes }
-    }
-    return nil
-  }
+  private static let publicHalfTag = ASN1Identifier(
+    tagWithNumber: 1, tagClass: .contextSpecific)
 }

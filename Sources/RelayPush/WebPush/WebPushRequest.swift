@@ -9,14 +9,14 @@ package enum WebPushRequest {
   package static let livesMax = Span.days(28)
   private static let topicCharacters = 32
 
-  /// - Throws: `WebFailure` if the address is not a subscription, or its key is invalid.
+  /// - Throws: `TransportFailure` if the address is not a subscription, or its key is invalid.
   package static func make(
     _ push: Push, credential: WebPushCredential, trustRoots: String?, reach: WebRequest.Reach,
     at now: Instant
   ) throws -> WebRequest {
     guard let subscription = WebSubscription(token: push.address.token),
       let origin = origin(of: subscription.endpoint)
-    else { throw WebFailure(.invalid, "the address is no subscription") }
+    else { throw TransportFailure(.invalid, "the address is no subscription") }
     let lives = max(.zero, min(push.expires - now, livesMax))
     var headers = [
       "TTL: \(lives.milliseconds / 1_000)",

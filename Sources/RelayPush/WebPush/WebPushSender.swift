@@ -48,7 +48,7 @@ package final class WebPushSender: PushSender {
     return health
   }
 
-  private func verdict(_ outcome: WebOutcome) -> Verdict {
+  private func verdict(_ outcome: Outcome) -> Verdict {
     switch outcome {
     case .failed(let failure):
       unanswered.add(1, ordering: .relaxed)

@@ -3,21 +3,6 @@ import RelayCore
 /// The meaning of push services' answers. A user's device gave the endpoint's URL, so an answer
 /// concerns that one device only and never stops the route.
 package enum WebPushVerdicts {
-  /// What to do about an answer.
-  package enum Treatment: Hashable, Sendable {
-    case delivered
-    /// The subscription is gone.
-    case gone
-    /// A retry changes nothing, and the device is not known to be dead.
-    case rejected
-    /// A smaller message may be accepted.
-    case tooLarge
-    /// The relay tries this push again later.
-    case device
-    /// The answer is not on the list: the relay tries the push again later and counts the answer.
-    case unknown
-  }
-
   package static func treatment(status: Int) -> Treatment {
     switch status {
     case 200...202, 204: .delivered
@@ -29,25 +14,20 @@ package enum WebPushVerdicts {
     }
   }
 
-  static func verdict(_ answer: WebAnswer) -> Verdict {
-    let reason = Verdict.Reason(words[answer.status] ?? "status \(answer.status)")
-    return switch treatment(status: answer.status) {
-    case .delivered: .delivered
-    case .gone: .gone(at: nil, reason)
-    case .rejected: .rejected(reason)
-    case .tooLarge: .tooLarge(reason)
-    case .device, .unknown: .later(after: answer.retryAfter, .device, reason)
-    }
+  static func verdict(_ response: Response) -> Verdict {
+    let treatment = treatment(status: response.status)
+    // An unknown answer, too, concerns only the device that named the host.
+    return ProviderAnswer(
+      response, treatment == .unknown ? .device : treatment, reason: words[response.status]
+    ).verdict
   }
 
-  static func verdict(_ failure: WebFailure) -> Verdict {
+  static func verdict(_ failure: TransportFailure) -> Verdict {
     let reason = Verdict.Reason(failure.message)
     return switch failure.code {
     case .address, .invalid: .rejected(reason)
-    case .timeout, .lost: .later(after: nil, .device, reason)
-    case .unreachable, .full: .later(after: nil, .unsent, reason)
-    case .takenBack, .stopped: .later(after: nil, .recalled, reason)
-    case .cutOff: .later(after: nil, .attempt, reason)
+    case .timeout, .lost, .reset: .later(after: nil, .device, reason)
+    case .unreachable, .full, .takenBack, .stopped, .cutOff: failure.verdict
     }
   }
 

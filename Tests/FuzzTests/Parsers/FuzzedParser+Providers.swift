@@ -12,9 +12,7 @@ extension FuzzedParser {
       words: jsonWords + ["-9223372036854775808", "9223372036854775807"]
     ) { bytes in
       for status in [200, 400, 403, 410, 429, 503] {
-        let answer = APNsVerdicts.Answer(response(status, bytes))
-        let treatment = APNsVerdicts.treatment(status: status, reason: answer.reason)
-        _ = APNsVerdicts.verdict(treatment, answer)
+        _ = ProviderAnswer(apns: response(status, bytes)).verdict
       }
     },
     FuzzedParser(
@@ -25,9 +23,7 @@ extension FuzzedParser {
       words: jsonWords
     ) { bytes in
       for status in [200, 400, 401, 403, 404, 429, 503] {
-        let answer = FCMVerdicts.Answer(response(status, bytes))
-        let treatment = FCMVerdicts.treatment(status: status, reason: answer.reason)
-        _ = FCMVerdicts.verdict(treatment, answer)
+        _ = ProviderAnswer(fcm: response(status, bytes)).verdict
       }
     },
     FuzzedParser(
@@ -39,7 +35,7 @@ extension FuzzedParser {
       words: jsonWords
     ) { bytes in
       for status in [200, 400] {
-        let answer = WebAnswer(status: status, body: bytes)
+        let answer = Response(status: status, headers: [], body: bytes)
         guard case .success(let grant) = FCMCredential.read(.answered(answer)) else { continue }
         var tokens = AccessTokens()
         _ = tokens.fetched(grant.accessToken, lives: .seconds(grant.expiresIn), at: now)

@@ -10,8 +10,8 @@ extension FuzzedParser {
         shape: APNsRequest.shape, authority: "h", link: LinkID(0), streamsMax: 4,
         bodyBytesMax: bodyBytesMax)
       var open: Set<AttemptID> = []
-      for number in 0..<3 as Range<UInt64> {
-        let attempt = AttemptID(bits: number)
+      for number in 0..<3 as Range<UInt32> {
+        let attempt = AttemptID(index: number, generation: 0)
         let request = APNsRequest.make(push, topic: "t", bearer: "bearer a")
         if session.submit(request, attempt: attempt) != nil { open.insert(attempt) }
       }
@@ -51,9 +51,7 @@ extension FuzzedParser {
     try Defect.unless(response.body.count <= bodyBytesMax, "a body is longer than its bound")
     try Defect.unless(
       (200...999).contains(response.status), "\(response.status) is no status of an answer")
-    let answer = APNsVerdicts.Answer(response)
-    let treatment = APNsVerdicts.treatment(status: response.status, reason: answer.reason)
-    _ = APNsVerdicts.verdict(treatment, answer)
+    _ = ProviderAnswer(apns: response).verdict
   }
 
   private static let bodyBytesMax = 64

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import JWTKit
 import RelayCore
@@ -93,7 +94,7 @@ import Testing
     #expect(bearer.text.hasPrefix("bearer "))
     let token = String(bearer.text.dropFirst("bearer ".count))
     let keys = JWTKeyCollection()
-    await keys.add(ecdsa: key.privateKey)
+    try await keys.add(ecdsa: ES256PrivateKey(pem: key.privateKey.pemRepresentation))
     let claims = try await keys.verify(token, as: Claims.self)
     #expect(claims.iss == "TEAM123456")
     #expect(claims.iat == 1_700_000_000)

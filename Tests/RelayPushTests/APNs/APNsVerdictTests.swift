@@ -9,12 +9,11 @@ import Testing
   struct Row: Sendable, CustomTestStringConvertible {
     var status: Int
     var reason: String?
-    var treatment: APNsVerdicts.Treatment
+    var treatment: Treatment
     var verdict: Verdict
     var testDescription: String { "\(status) \(reason ?? "–")" }
 
-    init(_ status: Int, _ reason: String?, _ treatment: APNsVerdicts.Treatment, _ verdict: Verdict)
-    {
+    init(_ status: Int, _ reason: String?, _ treatment: Treatment, _ verdict: Verdict) {
       self.status = status
       self.reason = reason
       self.treatment = treatment
@@ -70,19 +69,18 @@ import Testing
 
   @Test(arguments: rows) func `each answer has its verdict`(row: Row) {
     let body = row.reason.map { Array(#"{"reason":"\#($0)"}"#.utf8) } ?? []
-    let answer = APNsVerdicts.Answer(
-      Response(status: row.status, headers: [], body: body, link: LinkID(1)))
-    let treatment = APNsVerdicts.treatment(status: answer.status, reason: answer.reason)
-    #expect(treatment == row.treatment)
-    #expect(APNsVerdicts.verdict(treatment, answer) == row.verdict)
+    let answer = ProviderAnswer(
+      apns: Response(status: row.status, headers: [], body: body, link: LinkID(1)))
+    #expect(answer.treatment == row.treatment)
+    #expect(answer.verdict == row.verdict)
   }
 
   @Test func `a gone verdict contains the timestamp of the answer`() {
     let body = Array(#"{"reason":"Unregistered","timestamp":1700000000123}"#.utf8)
-    let answer = APNsVerdicts.Answer(
-      Response(status: 410, headers: [], body: body, link: LinkID(1)))
+    let answer = ProviderAnswer(
+      apns: Response(status: 410, headers: [], body: body, link: LinkID(1)))
     let since = Instant(milliseconds: 1_700_000_000_123)
-    #expect(APNsVerdicts.verdict(.gone, answer) == .gone(at: since, .init("Unregistered")))
+    #expect(answer.verdict == .gone(at: since, .init("Unregistered")))
   }
 
   @Test(
@@ -90,16 +88,16 @@ import Testing
       ("7", Span.seconds(7)), ("Wed, 21 Oct 2015 07:28:00 GMT", .zero), ("-1", nil), ("1e9", nil),
     ])
   func `the verdict carries the provider's Retry-After`(text: String, span: Span?) {
-    let answer = APNsVerdicts.Answer(
-      Response(status: 429, headers: [("retry-after", text)], body: [], link: LinkID(1)))
+    let answer = ProviderAnswer(
+      apns: Response(status: 429, headers: [("retry-after", text)], body: [], link: LinkID(1)))
     #expect(
-      APNsVerdicts.verdict(.device, answer) == .later(after: span, .device, .init("status 429")))
+      answer.verdict == .later(after: span, .device, .init("status 429")))
   }
 
   @Test(arguments: ["", "nonsense", "[]", #"{"reason":7}"#, #"{"reason":null}"#])
   func `an answer with an invalid reason is treated as one without a reason`(body: String) {
-    let answer = APNsVerdicts.Answer(
-      Response(status: 500, headers: [], body: Array(body.utf8), link: LinkID(1)))
+    let answer = ProviderAnswer(
+      apns: Response(status: 500, headers: [], body: Array(body.utf8), link: LinkID(1)))
     #expect(answer.reason == nil)
     #expect(APNsVerdicts.treatment(status: 500, reason: answer.reason) == .unknown)
   }

@@ -31,7 +31,6 @@ import Testing
     let new = attempts.admit("new", deadline: at(20))
     #expect(old != new)
     #expect(attempts.finish(old) == nil)
-    #expect(AttemptID(bits: new.bits) == new)
     #expect(attempts.finish(new) == "new")
   }
 

@@ -170,10 +170,10 @@ import Testing
       let outcomes = Gathered<Outcome>(count: 2)
       // The first request holds the only stream until the second has half a second left, which is
       // too little.
-      world.engine.send(EngineWorld.request(0), until: .now() + .seconds(2)) {
+      world.engine.send(EngineWorld.request(0), until: .now + .seconds(2)) {
         outcomes.put(0, $0)
       }
-      world.engine.send(EngineWorld.request(1), until: .now() + .milliseconds(2_500)) {
+      world.engine.send(EngineWorld.request(1), until: .now + Span(milliseconds: 2_500)) {
         outcomes.put(1, $0)
       }
       let ends = await outcomes.all()

@@ -1,4 +1,3 @@
-import NIOCore
 import RelayCore
 import RelayEngine
 import Synchronization
@@ -13,7 +12,7 @@ import Testing
   ) async -> Outcome {
     await withCheckedContinuation { continuation in
       engine.send(
-        EngineWorld.request(number), handover, until: .now() + .milliseconds(milliseconds)
+        EngineWorld.request(number), handover, until: .now + Span(milliseconds: milliseconds)
       ) { continuation.resume(returning: $0) }
     }
   }
@@ -108,7 +107,7 @@ import Testing
     #expect(handover.takeBack {})
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await engine.run() }
-      let outcome: WebOutcome = await withCheckedContinuation { continuation in
+      let outcome: Outcome = await withCheckedContinuation { continuation in
         engine.send(within: .seconds(5), to: { "host" }, handover) {
           Issue.record("the request was made")
           return WebRequest(url: "http://127.0.0.1:1/x", headers: [], body: [1])

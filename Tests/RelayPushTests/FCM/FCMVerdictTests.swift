@@ -8,12 +8,12 @@ import Testing
     var status: Int
     var word: String?
     var code: String?
-    var treatment: FCMVerdicts.Treatment
+    var treatment: Treatment
     var verdict: Verdict
     var testDescription: String { "\(status) \(code ?? word ?? "–")" }
 
     init(
-      _ status: Int, _ word: String?, _ code: String?, _ treatment: FCMVerdicts.Treatment,
+      _ status: Int, _ word: String?, _ code: String?, _ treatment: Treatment,
       _ verdict: Verdict
     ) {
       self.status = status
@@ -69,25 +69,24 @@ import Testing
   ]
 
   @Test(arguments: rows) func `each answer has its verdict`(row: Row) {
-    let answer = FCMVerdicts.Answer(
-      Response(status: row.status, headers: [], body: Array(row.body.utf8), link: LinkID(1)))
-    let treatment = FCMVerdicts.treatment(status: answer.status, reason: answer.reason)
-    #expect(treatment == row.treatment)
-    #expect(FCMVerdicts.verdict(treatment, answer) == row.verdict)
+    let answer = ProviderAnswer(
+      fcm: Response(status: row.status, headers: [], body: Array(row.body.utf8), link: LinkID(1)))
+    #expect(answer.treatment == row.treatment)
+    #expect(answer.verdict == row.verdict)
   }
 
   @Test(arguments: [("7", Span.seconds(7)), ("Wed, 21 Oct 2015 07:28:00 GMT", .zero), ("-1", nil)])
   func `the verdict carries the provider's Retry-After`(text: String, span: Span?) {
-    let answer = FCMVerdicts.Answer(
-      Response(status: 503, headers: [("retry-after", text)], body: [], link: LinkID(1)))
+    let answer = ProviderAnswer(
+      fcm: Response(status: 503, headers: [("retry-after", text)], body: [], link: LinkID(1)))
     #expect(
-      FCMVerdicts.verdict(.attempt, answer) == .later(after: span, .attempt, .init("status 503")))
+      answer.verdict == .later(after: span, .attempt, .init("status 503")))
   }
 
   @Test(arguments: ["", "nonsense", "[]", #"{"error":7}"#, #"{"error":{"status":null}}"#])
   func `an answer whose body is not an error has no reason`(body: String) {
-    let answer = FCMVerdicts.Answer(
-      Response(status: 500, headers: [], body: Array(body.utf8), link: LinkID(1)))
+    let answer = ProviderAnswer(
+      fcm: Response(status: 500, headers: [], body: Array(body.utf8), link: LinkID(1)))
     #expect(answer.reason == nil)
   }
 }

@@ -123,8 +123,11 @@ import Testing
   private static func lines(
     places: Int, first: Int? = nil, unproven: Int = 100
   ) -> HostLines<Int> {
-    HostLines(
-      .init(placesMax: places, placesAtFirst: first ?? places, unprovenMax: unproven))
+    var limits = WebLimits()
+    limits.transfersPerHostMax = places
+    limits.transfersPerNewHostMax = first ?? places
+    limits.transfersToUnprovenMax = unproven
+    return HostLines(limits)
   }
 
   private func next(_ lines: inout HostLines<Int>) -> Int? { lines.next()?.item }

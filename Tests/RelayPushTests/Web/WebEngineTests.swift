@@ -13,7 +13,7 @@ import Testing
   private static func ask(
     _ engine: WebEngine, _ request: WebRequest, within timeout: Span = .seconds(5),
     to host: String = ""
-  ) async -> WebOutcome {
+  ) async -> Outcome {
     await withCheckedContinuation { continuation in
       engine.send(within: timeout, to: { host }) {
         request
@@ -25,7 +25,7 @@ import Testing
 
   /// Runs an engine against a server that answers every connection with `text`.
   private static func ask(answering text: String, _ reach: WebRequest.Reach = .anywhere)
-    async throws -> WebOutcome
+    async throws -> Outcome
   {
     let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .childChannelInitializer { channel in
@@ -46,7 +46,7 @@ import Testing
     return outcome
   }
 
-  private static func answer(_ text: String) async throws -> WebAnswer? {
+  private static func answer(_ text: String) async throws -> Response? {
     guard case .answered(let answer) = try await ask(answering: text) else { return nil }
     return answer
   }
@@ -55,7 +55,7 @@ import Testing
     let text = "HTTP/1.1 429 Slow\r\nRetry-After: 12\r\nContent-Length: 2\r\n\r\nhi"
     let answer = try #require(try await Self.answer(text))
     #expect(answer.status == 429)
-    #expect(answer.retryAfter == .seconds(12))
+    #expect(RetryAfter.span(answer.header("retry-after")) == .seconds(12))
     #expect(answer.body == Array("hi".utf8))
   }
 
@@ -64,7 +64,7 @@ import Testing
   {
     let text = "HTTP/1.1 503 No\r\nRetry-After: \(wish)\r\nContent-Length: 0\r\n\r\n"
     let answer = try #require(try await Self.answer(text))
-    #expect(answer.retryAfter == (wish.hasPrefix("Wed") ? .zero : nil))
+    #expect(RetryAfter.span(answer.header("retry-after")) == (wish.hasPrefix("Wed") ? .zero : nil))
   }
 
   @Test func `a redirect is an answer and is not followed`() async throws {
@@ -93,7 +93,7 @@ import Testing
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await engine.run() }
       for (url, header, code) in [
-        ("http://127.0.0.1:1/", "A: b", WebFailure.Code.unreachable),
+        ("http://127.0.0.1:1/", "A: b", TransportFailure.Code.unreachable),
         ("ftp://127.0.0.1/", "A: b", .invalid), ("http://", "A: b", .invalid),
         ("http://127.0.0.1:1/", "A: b\r\nC: d", .invalid),
       ] {
@@ -133,7 +133,7 @@ import Testing
     var limits = WebLimits()
     limits.transfersMax = 2
     try await Self.withSilence(limits) { engine, port in
-      let outcomes = Gathered<WebOutcome>(count: 3)
+      let outcomes = Gathered<Outcome>(count: 3)
       for (number, scheme, timeout) in [(0, "http", 1_500), (1, "https", 1_500), (2, "http", 300)] {
         engine.send(within: Span(milliseconds: Int64(timeout)), to: { "" }) {
           WebRequest(url: "\(scheme)://127.0.0.1:\(port)/", headers: [], body: [1])
@@ -144,9 +144,9 @@ import Testing
       let failures = await outcomes.all().map(\.failure)
       #expect(
         failures == [
-          WebFailure(.timeout, "no answer in time"),
-          WebFailure(.unreachable, "unreachable: no connection in time"),
-          WebFailure(.unreachable, "unreachable: no free place in time"),
+          TransportFailure(.timeout, "no answer in time"),
+          TransportFailure(.unreachable, "unreachable: no connection in time"),
+          TransportFailure(.unreachable, "unreachable: no free place in time"),
         ])
     }
   }
@@ -263,12 +263,6 @@ import Testing
           ])
         }
       }.bind(host: "127.0.0.1", port: 0).get()
-  }
-}
-
-extension WebOutcome {
-  fileprivate var failure: WebFailure? {
-    if case .failed(let failure) = self { failure } else { nil }
   }
 }
 

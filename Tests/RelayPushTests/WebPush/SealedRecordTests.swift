@@ -33,7 +33,7 @@ import Testing
     #expect(Transport.webpush.payloadBytesMax == SealedRecord.plaintextBytesMax)
     let largest = [UInt8](repeating: 0x20, count: SealedRecord.plaintextBytesMax)
     #expect(try SealedRecord.seal(largest, for: Self.subscription).count == 4_096)
-    #expect(throws: WebFailure.self) {
+    #expect(throws: TransportFailure.self) {
       try SealedRecord.seal(largest + [0x20], for: Self.subscription)
     }
   }
@@ -48,6 +48,6 @@ import Testing
   @Test func `a public key that is not on the curve is refused`() {
     var wrong = Self.subscription
     wrong.publicKey[64] ^= 1
-    #expect(throws: WebFailure.self) { try SealedRecord.seal([1], for: wrong) }
+    #expect(throws: TransportFailure.self) { try SealedRecord.seal([1], for: wrong) }
   }
 }

@@ -8,7 +8,7 @@ import Testing
     .later(after: nil, .device, .init(reason))
   }
 
-  static let rows: [(Int, WebPushVerdicts.Treatment, Verdict)] = [
+  static let rows: [(Int, Treatment, Verdict)] = [
     (200, .delivered, .delivered), (201, .delivered, .delivered), (202, .delivered, .delivered),
     (204, .delivered, .delivered),
     (400, .rejected, .rejected(.init("status 400"))),
@@ -28,14 +28,14 @@ import Testing
 
   @Test(arguments: rows)
   func `each answer has its verdict`(
-    status: Int, treatment: WebPushVerdicts.Treatment, verdict: Verdict
+    status: Int, treatment: Treatment, verdict: Verdict
   ) {
     #expect(WebPushVerdicts.treatment(status: status) == treatment)
-    #expect(WebPushVerdicts.verdict(WebAnswer(status: status)) == verdict)
+    #expect(WebPushVerdicts.verdict(Response(status: status, headers: [], body: [])) == verdict)
   }
 
   @Test func `the verdict carries the answer's Retry-After`() {
-    let answer = WebAnswer(status: 503, retryAfter: .seconds(9))
+    let answer = Response(status: 503, headers: [("retry-after", "9")], body: [])
     #expect(
       WebPushVerdicts.verdict(answer)
         == .later(after: .seconds(9), .device, .init("status 503")))
@@ -44,24 +44,27 @@ import Testing
   /// A push that was never sent costs the device no budget. A push with an unknown outcome costs
   /// budget.
   @Test(arguments: [
-    (WebFailure.Code.unreachable, Verdict.Blame.unsent), (.full, .unsent), (.timeout, .device),
+    (TransportFailure.Code.unreachable, Verdict.Blame.unsent), (.full, .unsent),
+    (.timeout, .device),
     (.lost, .device), (.stopped, .recalled), (.cutOff, .attempt),
   ])
   func `only a push that was never sent counts as unsent`(
-    code: WebFailure.Code, blame: Verdict.Blame
+    code: TransportFailure.Code, blame: Verdict.Blame
   ) {
     #expect(
-      WebPushVerdicts.verdict(WebFailure(code, "x")) == .later(after: nil, blame, .init("x")))
+      WebPushVerdicts.verdict(TransportFailure(code, "x")) == .later(after: nil, blame, .init("x")))
   }
 
   /// One user's endpoint must not stop the route for other users.
   @Test(arguments: [
-    WebFailure.Code.timeout, .address, .unreachable, .lost, .invalid, .full, .stopped,
+    TransportFailure.Code.timeout, .address, .unreachable, .lost, .invalid, .full, .stopped,
     .cutOff,
   ])
-  func `no failure and no answer stops the route`(code: WebFailure.Code) {
-    var verdicts = [WebPushVerdicts.verdict(WebFailure(code, "x"))]
-    verdicts += (100..<600).map { WebPushVerdicts.verdict(WebAnswer(status: $0)) }
+  func `no failure and no answer stops the route`(code: TransportFailure.Code) {
+    var verdicts = [WebPushVerdicts.verdict(TransportFailure(code, "x"))]
+    verdicts += (100..<600).map {
+      WebPushVerdicts.verdict(Response(status: $0, headers: [], body: []))
+    }
     for case .later(_, .route, let reason) in verdicts { Issue.record("\(reason)") }
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import RelayCore
 
 /// Base64 for tokens (RFC 4648, section 5, without padding).
 enum Base64URL {
@@ -13,6 +14,23 @@ enum Base64URL {
         default: character
         }
       })
+  }
+
+  /// A signed token: header, claims and signature (RFC 7515, section 7.1).
+  static func token(
+    header: (inout JSONText) -> Void, claims: (inout JSONText) -> Void,
+    by sign: (Data) throws -> Data
+  ) throws -> String {
+    let signed = "\(object(header)).\(object(claims))"
+    return "\(signed).\(text(try sign(Data(signed.utf8))))"
+  }
+
+  private static func object(_ write: (inout JSONText) -> Void) -> String {
+    var json = JSONText()
+    json.raw("{")
+    write(&json)
+    json.raw("}")
+    return text(json.bytes)
   }
 
   /// The decoded bytes; nil if the text is not base64url.

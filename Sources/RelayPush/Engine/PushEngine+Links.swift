@@ -4,9 +4,11 @@ import NIOPosix
 import NIOSSL
 import RelayCore
 
-/// The loop's work with connections: performs the pool's actions, and reports the connections'
+/// The engine's work with connections: performs the pool's actions, and reports the connections'
 /// events to the pool.
-extension PushLoop {
+extension PushEngine {
+  func connection(_ id: LinkID) -> ProviderConnection? { connections.first { $0.id == id } }
+
   func perform(_ actions: [Pool.Action]) {
     for action in actions {
       switch action {
@@ -29,7 +31,7 @@ extension PushLoop {
   }
 
   func opened(_ connection: ProviderConnection) {
-    pool.opened(connection.id, at: now)
+    pool.opened(connection.id, at: .now)
     counts.opened += 1
     if counts.lastError != nil {
       logger.notice("push connection is back", metadata: ["endpoint": "\(endpoint)"])
@@ -40,7 +42,7 @@ extension PushLoop {
 
   /// The connection received bytes and its session has processed them.
   func heard(_ connection: ProviderConnection) {
-    let now = now
+    let now = Uptime.now
     pool.heard(connection.id, at: now)
     consume(connection, at: now)
     scheduleTurn()
@@ -49,9 +51,7 @@ extension PushLoop {
   /// The connection has failed and is being closed.
   func failed(_ connection: ProviderConnection, _ reason: String) {
     failing(reason)
-    consume(connection, at: now)
-    lose(connection, .lost, "connection lost: \(reason)")
-    perform(pool.closed(connection.id, at: now))
+    lose(connection, because: reason)
     scheduleTurn()
   }
 
@@ -60,10 +60,8 @@ extension PushLoop {
     connections.removeAll { $0 === connection }
     if let reason {
       // A provider may close an idle or drained connection; that is no fault.
-      if pool.isOpening(connection.id) || pool.inFlight(connection.id) > 0 { failing(reason) }
-      consume(connection, at: now)
-      lose(connection, .lost, "connection lost: \(reason)")
-      perform(pool.closed(connection.id, at: now))
+      if pool.isInUse(connection.id) { failing(reason) }
+      lose(connection, because: reason)
     }
     scheduleTurn()
   }
@@ -80,24 +78,30 @@ extension PushLoop {
           metadata: ["endpoint": "\(endpoint)", "reason": "\(text)"])
         perform(pool.drain(connection.id, at: now))
         scheduleTurn()
-      case .ended(let attempt, .unprocessed):
-        unprocessed.append(attempt)
-        perform(pool.ended(connection.id, answered: false, proof: false, at: now))
-        scheduleTurn()
-      case .ended(let attempt, .answered(let response)):
-        counts.answered += 1
-        finish(attempt, .answered(response))
-        let proof = response.provesCredential
-        perform(pool.ended(connection.id, answered: true, proof: proof, at: now))
-        scheduleTurn()
-      case .ended(let attempt, .reset(let name)):
-        if attempts.contains(attempt) { counts.resets += 1 }
-        finish(attempt, .failed(TransportFailure(.reset, "reset by the provider: \(name)")))
-        perform(pool.ended(connection.id, answered: false, proof: false, at: now))
+      case .ended(let attempt, let end):
+        var (answered, proof) = (false, false)
+        switch end {
+        case .unprocessed: unprocessed.append(attempt)
+        case .answered(let response):
+          counts.answered += 1
+          finish(attempt, .answered(response))
+          (answered, proof) = (true, response.provesCredential)
+        case .reset(let name):
+          if attempts.contains(attempt) { counts.resets += 1 }
+          finish(attempt, .failed(TransportFailure(.reset, "reset by the provider: \(name)")))
+        }
+        perform(pool.ended(connection.id, answered: answered, proof: proof, at: now))
         scheduleTurn()
       }
     }
     if !unprocessed.isEmpty { resend(unprocessed) }
+  }
+
+  private func lose(_ connection: ProviderConnection, because reason: String) {
+    let now = Uptime.now
+    consume(connection, at: now)
+    lose(connection, .lost, "connection lost: \(reason)")
+    perform(pool.closed(connection.id, at: now))
   }
 
   private func lose(
@@ -114,7 +118,7 @@ extension PushLoop {
     let session = Session(
       shape: shape, authority: authority, link: id, streamsMax: limits.streamsMax,
       bodyBytesMax: limits.bodyBytesMax)
-    let connection = ProviderConnection(id: id, session: session, loop: self)
+    let connection = ProviderConnection(id: id, session: session, engine: self)
     connections.append(connection)
     // TLS server names are host names, not addresses. An address is still checked against the
     // certificate.
