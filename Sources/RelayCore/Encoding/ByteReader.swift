@@ -14,7 +14,7 @@ package struct ByteReader: Sendable {
   package var remaining: Int { bytes.count - offset }
 
   package func failure(_ what: CodingFailure.What, _ part: String) -> CodingFailure {
-    CodingFailure(what, in: part, at: offset)
+    CodingFailure(what: what, part: part, offset: offset)
   }
 
   package mutating func byte(_ part: String) throws(CodingFailure) -> UInt8 {

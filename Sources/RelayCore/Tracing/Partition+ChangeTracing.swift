@@ -18,7 +18,7 @@ extension Partition {
       .moved(
         TracedMove(
           notification: change.notification, scope: change.scope,
-          place: FactPlace(partition: id, ordinal: ordinal), move)), at: now)
+          place: FactPlace(partition: id, ordinal: ordinal), step: move)), at: now)
   }
 
   /// What a match is about to do to a device's lane; `nil` while the trace is off.
@@ -35,7 +35,7 @@ extension Partition {
   ) -> TracedMatch.Device {
     TracedMatch.Device(
       client: devices[device].client,
-      devices[device].lane.outcome(of: match, instead: instead))
+      outcome: devices[device].lane.outcome(of: match, instead: instead))
   }
 
   mutating func trace(

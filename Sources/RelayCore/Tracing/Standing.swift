@@ -6,11 +6,11 @@ package struct Standing: Hashable, Sendable {
   /// `nil` means that the device is not registered.
   package var registration: Registered?
   /// What pends on the device's lane.
-  package var pending: [Part]
+  package var pending: [Part] = []
   /// All subscriptions of the device's user.
-  package var subscriptions: [SubscriptionOutline]
+  package var subscriptions: [SubscriptionOutline] = []
   /// Of the zones asked for, those that are shared with the user, and since which fact.
-  package var shared: [ZoneID: Ordinal]
+  package var shared: [ZoneID: Ordinal] = [:]
 
   package struct Registered: Hashable, Sendable {
     package var transport: Transport
@@ -50,18 +50,6 @@ package struct Standing: Hashable, Sendable {
     case stopping
     /// A delivered wake has told it.
     case told(UInt32)
-  }
-
-  package init(
-    device: DeviceKey, at: Instant, registration: Registered? = nil, pending: [Part] = [],
-    subscriptions: [SubscriptionOutline] = [], shared: [ZoneID: Ordinal] = [:]
-  ) {
-    self.device = device
-    self.at = at
-    self.registration = registration
-    self.pending = pending
-    self.subscriptions = subscriptions
-    self.shared = shared
   }
 }
 
