@@ -21,7 +21,6 @@ extension ChangeStory {
 
   /// The reason if the change did not come to the user's partition, or not all the way.
   private var notReached: Explanation.Outcome? {
-    let home = PartitionID.home(of: standing.device.user, in: standing.device.scope)
     guard reached == nil else {
       return isSpreading ? .not(.onItsWay) : nil
     }

@@ -71,36 +71,23 @@ extension EntryWriter {
 
   // MARK: The match
 
+  mutating func write(_ match: TracedMatch, at now: Instant) {
+    write(
+      match.notification, to: match.user.user, by: match.subscription, match.database, match.zone,
+      at: match.position, match.zonePosition, match.devices, at: now)
+  }
+
   mutating func write(
-    _ match: Match, of notification: Identifier, to user: UserID,
+    _ notification: Identifier, to user: UserID, by subscription: SubscriptionID,
+    _ database: Database, _ zone: ZoneID, at position: Position, _ zonePosition: Position,
     _ devices: [TracedMatch.Device], at now: Instant
   ) {
     begin(.matched, at: now)
-    beginMatch(notification, user, match.content.subscription)
-    bytes.byte(match.content.database.rawValue)
-    zone(match.content.zone)
-    write(devices, at: match.position, match.zonePosition)
-  }
-
-  mutating func write(_ match: TracedMatch, at now: Instant) {
-    begin(.matched, at: now)
-    beginMatch(match.notification, match.user.user, match.subscription)
-    bytes.byte(match.database.rawValue)
-    zone(match.zone)
-    write(match.devices, at: match.position, match.zonePosition)
-  }
-
-  private mutating func beginMatch(
-    _ notification: Identifier, _ user: UserID, _ subscription: SubscriptionID
-  ) {
     self.notification(notification)
     self.user(user)
     bytes.value(subscription)
-  }
-
-  private mutating func write(
-    _ devices: [TracedMatch.Device], at position: Position, _ zonePosition: Position
-  ) {
+    bytes.byte(database.rawValue)
+    self.zone(zone)
     bytes.value(position)
     bytes.value(zonePosition)
     bytes.count(devices.count)
