@@ -102,7 +102,9 @@ final class Webhook: Sendable {
       if known == nil { known = try await world.store.feedbackTaken(in: scope) }
       let taken = known ?? .zero
       let page = try await world.store.feedback(
-        FeedbackQuery(after: taken, limit: world.rule.itemsMax, scope: scope))
+        FeedbackQuery(
+          after: taken, limit: world.rule.itemsMax, container: scope.container,
+          environment: scope.environment))
       state.withLock { state in
         state.taken = taken
         state.waitingSince = page.items.first?.feedback.at

@@ -51,9 +51,11 @@ struct DeviceWriter {
           """), arguments: [address])
     guard let row else { return (true, nil) }
     var reader = StoreKeyReader(row[0] as Data)
-    let holder = AddressClaim(
-      key: try reader.device(), address: claim.address, partition: try PartitionID(column: row[1]),
-      registeredAt: Instant(milliseconds: row[2]), registration: Ordinal(column: row[3]))
+    var holder = claim
+    holder.key = try reader.device()
+    holder.partition = try PartitionID(column: row[1])
+    holder.registeredAt = Instant(milliseconds: row[2])
+    holder.registration = Ordinal(column: row[3])
     guard holder.key != claim.key else { return (true, nil) }
     guard claim.isNewer(than: holder) else { return (false, claim) }
     try database.cachedStatement(sql: "UPDATE devices SET holds = 0 WHERE key = ?")
