@@ -24,11 +24,7 @@ package struct FeedMutation: Hashable, Sendable {
   func after(_ earlier: FeedMutation) -> FeedMutation {
     var mutation = self
     mutation.sequence = sequence ?? earlier.sequence
-    if case .record("", let tag, let author) = detail,
-      case .record(let known, _, _) = earlier.detail
-    {
-      mutation.detail = .record(type: known, tag: tag, author: author)
-    }
+    mutation.detail = detail.after(earlier.detail)
     return mutation
   }
 }
