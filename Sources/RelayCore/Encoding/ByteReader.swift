@@ -100,21 +100,15 @@ package struct ByteReader: Sendable {
     return Array(bytes[offset..<offset + length])
   }
 
-  package mutating func value<Value: ByteCoded>(
-    _: Value.Type = Value.self
-  ) throws(CodingFailure) -> Value {
+  package mutating func value<Value: ByteCoded>() throws(CodingFailure) -> Value {
     try Value(from: &self)
   }
 
-  package mutating func optional<Value: ByteCoded>(
-    _: Value.Type = Value.self
-  ) throws(CodingFailure) -> Value? {
+  package mutating func optional<Value: ByteCoded>() throws(CodingFailure) -> Value? {
     try flag("optional") ? Value(from: &self) : nil
   }
 
-  package mutating func list<Value: ByteCoded>(
-    _: Value.Type = Value.self
-  ) throws(CodingFailure) -> [Value] {
+  package mutating func list<Value: ByteCoded>() throws(CodingFailure) -> [Value] {
     let count = try count("list")
     var values: [Value] = []
     for _ in 0..<count { values.append(try Value(from: &self)) }
