@@ -201,7 +201,7 @@ extension Partition {
       if let own, own == devices[device].client {
         ledgers[account].matched += 1
         ledgers[account].own += 1
-        if trace.isOn { traced.append(TracedMatch.Device(client: own, .own)) }
+        if trace.isOn { traced.append(TracedMatch.Device(client: own, outcome: .own)) }
         continue
       }
       if let gap = step.gap { giveSlot(to: device, of: change, gap: gap, at: step.at) }

@@ -24,8 +24,7 @@ extension Lane {
       // An alert over the courier does not run the app. What pends in the background gets a wake
       // of its own, so that the device's silence is noticed.
       runsApp: runsApp && !(isAlert && overCourier), isOverCourier: overCourier,
-      isRepeat: isRepeat, alert: nil, deadline: now + policy.deadline, tries: 1, at: now,
-      gathering: nil)
+      isRepeat: isRepeat, deadline: now + policy.deadline, tries: 1, at: now)
     if let rest = resumable(isAlert: isAlert, overCourier: overCourier, at: now) {
       attempt.wake = rest.wake
       attempt.deadline = rest.deadline
@@ -39,8 +38,8 @@ extension Lane {
       // A newer alert of the subject waits. It counts as a match that comes during the attempt.
       if next?.isFollowed == true { attempt.gathering = Attempt.Gathering(first: now, last: now) }
       if !overCourier { alert.spend(policy.alert, at: now) }
-    } else if !overCourier {
-      spendBackground(policy, at: now)
+    } else if !overCourier, policy.mode != .off {
+      background.spend(policy.background, at: now)
     }
     cover(with: attempt, named)
     if overCourier { reach.repeats = false } else { unfolded = .attempt }
@@ -49,16 +48,8 @@ extension Lane {
   }
 
   private mutating func cover(with attempt: Attempt, _ named: (Pending) -> Bool) {
-    if attempt.runsApp {
-      pending.waking.keep { subject in
-        if named(subject) { subject.cover() }
-        return true
-      }
-    }
-    pending.quiet.keep { subject in
-      if named(subject) { subject.name() }
-      return true
-    }
+    if attempt.runsApp { pending.waking.changeAll { if named($0) { $0.cover() } } }
+    pending.quiet.changeAll { if named($0) { $0.name() } }
   }
 
   /// Whether a wake repeats what the courier told. A push repeats it when the fallback is due; the
@@ -227,14 +218,8 @@ extension Lane {
 
   /// Deliveries of a failed attempt wait again, or merge into a newer delivery of the same subject.
   private mutating func restore(_ attempt: Attempt, limits: Limits, ledger: inout Ledger) {
-    pending.waking.keep { subject in
-      if subject.uncover() { ledger.settle(1, as: \.merged) }
-      return true
-    }
-    pending.quiet.keep { subject in
-      subject.unname()
-      return true
-    }
+    pending.waking.changeAll { if $0.uncover() { ledger.settle(1, as: \.merged) } }
+    pending.quiet.changeAll { $0.unname() }
     guard let shown = attempt.alert else { return }
     if pending.alerts.contains(where: { $0.key == shown.key }) {
       ledger.settle(1, as: \.merged)

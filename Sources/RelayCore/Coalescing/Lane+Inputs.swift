@@ -35,8 +35,7 @@ extension Lane {
     zone: ZoneID, _ database: Database, position: Position, ledger: inout Ledger
   ) {
     hasAcknowledged = true
-    let fetched = pending.acknowledge(zone, database, position)
-    ledger.settle(fetched, as: \.fetched)
+    ledger.settle(pending.acknowledge(zone, database, position), as: \.fetched)
     settleState()
   }
 

@@ -90,15 +90,13 @@ package struct Lane: Hashable, Sendable {
     if unfolded == .attempt { unfolded = .recorded }
     var kept = pending
     kept.alerts = kept.alerts.map(\.alone)
-    kept.waking.keep { subject in
+    kept.waking.changeAll { subject in
       _ = subject.uncover()
       subject.freshFrom = .zero
-      return true
     }
-    kept.quiet.keep { subject in
+    kept.quiet.changeAll { subject in
       subject.unname()
       subject.freshFrom = .zero
-      return true
     }
     if case .inFlight(let attempt) = state, let shown = attempt.alert,
       !kept.alerts.contains(where: { $0.key == shown.key })
@@ -108,10 +106,9 @@ package struct Lane: Hashable, Sendable {
     return LaneRecord(
       reservedWake: numbers.reserve(), nextWake: nextWake, background: background, alert: alert,
       learnt: adaptation.learnt, hasAcknowledged: hasAcknowledged, ladderStep: ladderStep,
-      lastWake: lastWake,
-      retirement: retirement, pending: kept, lastVerdict: lastVerdict, lastFetch: lastFetch,
-      fallback: fallback, slot: slot, isElsewhere: isElsewhere, silence: silence, hasTaken: hasTaken
-    )
+      lastWake: lastWake, retirement: retirement, pending: kept, lastVerdict: lastVerdict,
+      lastFetch: lastFetch, fallback: fallback, slot: slot, isElsewhere: isElsewhere,
+      silence: silence, hasTaken: hasTaken)
   }
 
   /// The fold that wrote the last `record()` is durable, and so is everything pending up to

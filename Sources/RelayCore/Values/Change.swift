@@ -93,24 +93,21 @@ package struct RecordChange: Hashable, Sendable {
   package var name: String
   package var type: String
   package var tag: String?
-  private var ordered: [Field]
+  /// The record's fields in order of name, each name once.
+  package var fields: [Field] {
+    didSet { fields = Field.inOrder(fields) }
+  }
 
   package init(verb: Verb, name: String, type: String, tag: String? = nil, fields: [Field] = []) {
     self.verb = verb
     self.name = name
     self.type = type
     self.tag = tag
-    ordered = Field.inOrder(fields)
-  }
-
-  /// The record's fields in order of name, each name once. The setter sorts the fields.
-  package var fields: [Field] {
-    get { ordered }
-    set { ordered = Field.inOrder(newValue) }
+    self.fields = Field.inOrder(fields)
   }
 
   package func value(of field: String) -> FieldValue? {
-    ordered.place(of: field).map { ordered[$0].value }
+    fields.place(of: field).map { fields[$0].value }
   }
 
   package enum Verb: UInt8, Hashable, Sendable { case created = 1, updated, deleted }
