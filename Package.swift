@@ -85,7 +85,7 @@ let rooms: [Target] = [
   .room("RelayEngine", ["RelayCore"], products: collections + [logging, lifecycle]),
   .room("RelayKeys", ["RelayEngine", "RelayCore"], products: [crypto]),
   .room(
-    "RelayStore", ["RelayEngine", "RelayMemory", "RelayCore"],
+    "RelayStore", ["RelayEngine", "RelayCore"],
     products: [
       .product(name: "GRDB", package: "GRDB.swift"),
       .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -150,12 +150,17 @@ let rooms: [Target] = [
 ]
 
 let roomTests: [Target] = [
+  // A store in memory, for tests of rooms. The product does not link it.
+  .room(
+    "RelayMemoryStore", ["RelayEngine", "RelayMemory", "RelayCore"],
+    path: "Tests/RelayMemoryStore"),
   .tests(
-    "RelayEngineTests", ["RelayEngine", "RelayCore", "RelayMemory", "RelayStore"],
+    "RelayEngineTests", ["RelayEngine", "RelayCore", "RelayMemory", "RelayMemoryStore"],
     products: [logging]),
   .tests("RelayKeysTests", ["RelayKeys", "RelayEngine", "RelayCore"]),
   .tests(
-    "RelayStoreTests", ["RelayStore", "RelayEngine", "RelayMemory", "RelayCore"],
+    "RelayStoreTests",
+    ["RelayStore", "RelayMemoryStore", "RelayEngine", "RelayMemory", "RelayCore"],
     products: [.product(name: "GRDB", package: "GRDB.swift"), logging], exclude: ["Form1"]),
   .tests(
     "RelayPushTests", ["RelayPush", "RelayEngine", "RelayCore", "RelayStandin", "CCurl"],
@@ -170,7 +175,7 @@ let roomTests: [Target] = [
     ]),
   .tests(
     "RelayFeedbackTests",
-    ["RelayFeedback", "RelayStore", "RelayMemory", "RelayEngine", "RelayCore", "RelayWire"],
+    ["RelayFeedback", "RelayMemoryStore", "RelayMemory", "RelayEngine", "RelayCore", "RelayWire"],
     products: [logging, crypto]),
   .tests(
     "RelayTraceTests", ["RelayTrace", "RelayEngine", "RelayMemory", "RelayCore"],

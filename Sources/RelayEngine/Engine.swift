@@ -103,30 +103,30 @@ package final class Engine: RelayService, Sendable {
       let coordinator = Coordinator(
         replay, settings: settings, routes: Set(dependencies.senders.keys),
         at: dependencies.clock.moment)
-      let commits = StoreWorker<[JournalEntry], Void>()
-      let folds = StoreWorker<FoldJob, FoldResult>()
+      let (commits, nextCommit) = AsyncStream<[JournalEntry]>.makeStream()
+      let (folds, nextFold) = AsyncStream<FoldJob>.makeStream()
       let (store, inbox) = (store, inbox)
       group.addTask(executorPreference: commitThread) {
-        await commits.run(on: store, leases, into: inbox)
+        await EngineLoop.write(commits, to: store, leases, inbox)
       }
       group.addTask(executorPreference: foldThread) {
-        await folds.run(on: store, leases, into: inbox)
+        await EngineLoop.write(folds, to: store, leases, inbox)
       }
       let senderGroup = SenderGroup()
       for (route, sender) in dependencies.senders { senderGroup.start(sender, on: route) }
       group.addTask(executorPreference: globalConcurrentExecutor) { await senderGroup.run() }
       var loop = EngineLoop(
         coordinator, dependencies: dependencies, senderGroup: senderGroup, inbox: inbox,
-        waitingReaders: waitingReaders,
-        commits: commits, folds: folds, store: store, logger: logger)
+        waitingReaders: waitingReaders, commits: nextCommit, folds: nextFold, store: store,
+        logger: logger)
       defer {
         loop.close()
         close()
         group.cancelAll()
       }
       let isStopped = try await loop.run()
-      commits.finish()
-      folds.finish()
+      nextCommit.finish()
+      nextFold.finish()
       if isStopped { await loop.writeLastCut(leases) }
     }
   }

@@ -34,6 +34,17 @@ extension EngineLoop {
     }
   }
 
+  /// Logs why the daemon ends.
+  func tell(_ failure: Coordinator.Failure, _ error: StoreError) {
+    let text =
+      switch failure {
+      case .append: "journal failed"
+      case .fold: "fold failed"
+      case .fact: "journal refused a fact of the relay"
+      }
+    logger.critical("\(text)", metadata: ["error": "\(error)"])
+  }
+
   private func tell(_ reading: RelayClock.Reading) {
     switch reading {
     case .steady: break

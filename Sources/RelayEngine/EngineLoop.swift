@@ -16,8 +16,10 @@ struct EngineLoop: ~Copyable {
   let senderGroup: SenderGroup
   let inbox: Inbox
   let waitingReaders: WaitingReaders
-  let commits: StoreWorker<[JournalEntry], Void>
-  let folds: StoreWorker<FoldJob, FoldResult>
+  /// Where the store's tasks take commits and folds from. The coordinator has one of each under
+  /// way, so none waits here.
+  let commits: AsyncStream<[JournalEntry]>.Continuation
+  let folds: AsyncStream<FoldJob>.Continuation
   let store: any Store
   let logger: Logger
   let loopTimer: LoopTimer
@@ -32,9 +34,9 @@ struct EngineLoop: ~Copyable {
 
   init(
     _ coordinator: consuming Coordinator, dependencies: Engine.Dependencies,
-    senderGroup: SenderGroup,
-    inbox: Inbox, waitingReaders: WaitingReaders, commits: StoreWorker<[JournalEntry], Void>,
-    folds: StoreWorker<FoldJob, FoldResult>, store: any Store, logger: Logger
+    senderGroup: SenderGroup, inbox: Inbox, waitingReaders: WaitingReaders,
+    commits: AsyncStream<[JournalEntry]>.Continuation, folds: AsyncStream<FoldJob>.Continuation,
+    store: any Store, logger: Logger
   ) {
     self.coordinator = coordinator
     startedAt = dependencies.clock.boot()
@@ -144,10 +146,10 @@ struct EngineLoop: ~Copyable {
 
   private mutating func perform(_ action: Coordinator.Action) throws {
     switch action {
-    case .append(let entries): commits.start(entries)
-    case .fold(let cut): folds.start(.fold(cut))
+    case .append(let entries): commits.yield(entries)
+    case .fold(let cut): folds.yield(.fold(cut))
     case .trim(let tombstones, let notifications, let feedback):
-      folds.start(
+      folds.yield(
         .trim(tombstones: tombstones, notifications: notifications, feedback: feedback))
     case .push(let attempt): push(attempt)
     case .recall(let attempt, let place): recall(attempt, for: place)
@@ -171,7 +173,7 @@ struct EngineLoop: ~Copyable {
       }
     case .stopped: isDone = true
     case .failed(let error, let failure):
-      logger.critical("\(failure.text)", metadata: ["error": "\(error)"])
+      tell(failure, error)
       throw error
     }
   }
@@ -203,27 +205,49 @@ struct EngineLoop: ~Copyable {
     let isGone = handovers[attempt]?.takeBack { inbox.post(.input(.recalled(place))) } ?? true
     if isGone { inbox.post(.input(.recalled(place))) }
   }
+}
 
-  /// Answers all requests under way with an error when the daemon ends; a client that repeats its
-  /// request gets the outcome.
-  mutating func close() {
-    for (_, request) in requests.sorted(by: { $0.key < $1.key }) {
-      request.answer?(.failure(Unavailable(.draining, retryAfterSeconds: 5)))
+// MARK: The store's tasks
+
+/// A job of the task that folds: a fold, or a trim of entries that are too old.
+enum FoldJob: Sendable {
+  case fold(Cut)
+  case trim(tombstones: Instant, notifications: Instant, feedback: Instant)
+}
+
+extension EngineLoop {
+  /// Writes each commit to the journal, and reports its outcome to the loop.
+  static func write(
+    _ commits: AsyncStream<[JournalEntry]>, to store: any Store, _ leases: [Lease], _ inbox: Inbox
+  ) async {
+    for await entries in commits {
+      do throws(StoreError) {
+        try await store.append(entries, leases: leases)
+        inbox.post(.input(.appended(.success(()))))
+      } catch {
+        inbox.post(.input(.appended(.failure(error))))
+      }
     }
-    requests = [:]
   }
 
-  /// Writes the last cut after a clean stop.
-  mutating func writeLastCut(_ leases: [Lease]) async {
-    guard let last = coordinator.lastCut(at: dependencies.clock.moment) else {
-      return logger.warning(
-        "stopped without the last fold",
-        metadata: ["reason": "facts wait to be stepped, or a fold failed"])
-    }
-    do throws(StoreError) {
-      _ = try await store.fold(last, leases: leases)
-    } catch {
-      logger.warning("stopped without the last fold", metadata: ["error": "\(error)"])
+  /// Makes each fold and each trim, and reports its outcome to the loop.
+  static func write(
+    _ folds: AsyncStream<FoldJob>, to store: any Store, _ leases: [Lease], _ inbox: Inbox
+  ) async {
+    for await job in folds {
+      do throws(StoreError) {
+        switch job {
+        case .fold(let cut):
+          inbox.post(.input(.folded(.success(try await store.fold(cut, leases: leases)))))
+        case .trim(let tombstones, let notifications, let feedback):
+          let rows = try await store.trim(
+            tombstones: tombstones, notifications: notifications, feedback: feedback,
+            limit: Coordinator.trimRows, leases: leases)
+          inbox.post(.input(.trimmed(rows: rows)))
+        }
+      } catch {
+        inbox.post(.input(.folded(.failure(error))))
+      }
     }
   }
 }
@@ -231,14 +255,4 @@ struct EngineLoop: ~Copyable {
 extension ClockReader {
   /// Reads both clocks at one moment.
   var moment: Coordinator.Moment { Coordinator.Moment(wall: wall(), boot: boot()) }
-}
-
-extension Coordinator.Failure {
-  fileprivate var text: String {
-    switch self {
-    case .append: "journal failed"
-    case .fold: "fold failed"
-    case .fact: "journal refused a fact of the relay"
-    }
-  }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
-import RelayCore
-import RelayEngine
+package import RelayCore
+package import RelayEngine
 import Synchronization
 
 /// `journal.db`: one row for each group commit, written in sequence by a connection of its own, so
@@ -163,5 +163,22 @@ final class JournalFile: Sendable {
         continuation.resume(returning: result)
       }
     }.get()
+  }
+}
+
+extension SQLiteStore {
+  package func append(
+    _ entries: [JournalEntry], leases: [Lease]
+  ) async throws(StoreError) {
+    guard !entries.isEmpty else { return }
+    let partitions = Set(entries.map(\.partition))
+    let result = journal.append(entries) { self.refusal(to: partitions, leases) }
+    try settle(result).get()
+  }
+
+  package func journal(
+    after place: JournalPlace?, beyond cursors: [PartitionID: Ordinal], limit: Int
+  ) async throws(StoreError) -> JournalPart {
+    try await journal.part(after: place, beyond: cursors, limit: limit)
   }
 }

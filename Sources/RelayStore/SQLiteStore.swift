@@ -57,21 +57,6 @@ package final class SQLiteStore: Store {
     control = Mutex(Control(epochs: places.epochs, nearlyFull: nearlyFull))
   }
 
-  package func append(
-    _ entries: [JournalEntry], leases: [Lease]
-  ) async throws(StoreError) {
-    guard !entries.isEmpty else { return }
-    let partitions = Set(entries.map(\.partition))
-    let result = journal.append(entries) { self.refusal(to: partitions, leases) }
-    try settle(result).get()
-  }
-
-  package func journal(
-    after place: JournalPlace?, beyond cursors: [PartitionID: Ordinal], limit: Int
-  ) async throws(StoreError) -> JournalPart {
-    try await journal.part(after: place, beyond: cursors, limit: limit)
-  }
-
   package func health() async throws(StoreError) -> StoreUsage {
     let names = ["relay.db", "relay.db-wal", "journal.db", "journal.db-wal"]
     let bytes = names.reduce(Int64(0)) { $0 + StoreFile.size(settings.directory + "/" + $1) }

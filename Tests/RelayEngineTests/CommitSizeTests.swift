@@ -1,5 +1,5 @@
 import RelayMemory
-import RelayStore
+import RelayMemoryStore
 import Synchronization
 import Testing
 

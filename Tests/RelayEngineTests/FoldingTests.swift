@@ -1,4 +1,4 @@
-import RelayStore
+import RelayMemoryStore
 import Testing
 
 @testable import RelayCore

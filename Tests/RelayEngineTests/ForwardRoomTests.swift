@@ -1,5 +1,5 @@
 import RelayCore
-import RelayStore
+import RelayMemoryStore
 import Testing
 
 @testable import RelayEngine

@@ -1,6 +1,6 @@
 import RelayCore
 import RelayMemory
-import RelayStore
+import RelayMemoryStore
 import Testing
 
 @testable import RelayEngine

@@ -1,6 +1,6 @@
 import Logging
 import RelayCore
-import RelayStore
+import RelayMemoryStore
 import Synchronization
 
 @testable import RelayEngine

@@ -3,7 +3,7 @@ import RelayCore
 import RelayEngine
 import RelayFeedback
 import RelayMemory
-import RelayStore
+import RelayMemoryStore
 import RelayWire
 import Testing
 

@@ -75,6 +75,33 @@ import Testing
     #expect(none.status == 400 && none.text.contains("resultsLimit"))
   }
 
+  @Test(
+    arguments: [
+      "9223372036854775807", "9223372036854775808", "1e19", "99999999999999999999", "1e400",
+    ])
+  func `a resultsLimit beyond 64 bits is taken as the largest page`(limit: String) async throws {
+    let rig = await Rig()
+    try await save(3, in: rig)
+    for endpoint in ["subscriptions/list", "zones/list", "changes/database"] {
+      let answer = try await rig.database(endpoint, #"{"resultsLimit":\#(limit)}"#)
+      #expect(answer.status == 200, "\(endpoint): \(answer.text)")
+    }
+    let lower = try await rig.database("subscriptions/list", #"{"resultsLimit":-\#(limit)}"#)
+    #expect(lower.status == 400 && lower.text.contains("resultsLimit must be at least 1"))
+    guard !limit.contains("e") else { return }
+    let path = "/database/1/\(Rig.container)/development/private/subscriptions/list"
+    let gotten = try await rig.send(
+      .get, path + "?resultsLimit=\(limit)", bearer: try await Rig.token(for: "_abc"))
+    #expect(try gotten.each("subscriptions", "subscriptionID").count == 3)
+  }
+
+  @Test(arguments: ["1.5", "-1", "0", "1e-400", "\"1\"", "[]"])
+  func `a resultsLimit that is no whole number above 0 is refused`(limit: String) async throws {
+    let rig = await Rig()
+    let answer = try await rig.database("changes/database", #"{"resultsLimit":\#(limit)}"#)
+    #expect(answer.status == 400 && answer.text.contains("resultsLimit must be"))
+  }
+
   /// Deletions, changes and additions between two pages move no other subscription.
   @Test func `a list continues at its marker while subscriptions change`() async throws {
     let rig = await Rig()

@@ -52,9 +52,7 @@ struct CrossOrigin {
 
   /// Adds the header fields that tell the browser whether the page may see this answer or error.
   /// `Vary` prevents a cache that ignores `no-store` from giving the answer to another origin.
-  func mark(_ fields: inout HTTPFields) { Self.mark(&fields, for: listed) }
-
-  static func mark(_ fields: inout HTTPFields, for listed: String?) {
+  func mark(_ fields: inout HTTPFields) {
     fields[.vary] = "Origin"
     guard let listed else { return }
     fields[.accessControlAllowOrigin] = listed

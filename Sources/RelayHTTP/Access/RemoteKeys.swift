@@ -115,17 +115,15 @@ package final class RemoteKeys: Sendable, Hashable {
   func arrived(_ set: KeySet, maxAge: Span?) async -> Bool {
     let verifier = await TokenVerifier(set)
     let now = clock()
-    let (isNews, waiters) = state.withLock { state in
+    return release { state in
       let old = state.snapshot
       let isNews = old?.set.keys != set.keys
       let generation = (old?.generation ?? 0) + (isNews ? 1 : 0)
       state.snapshot = Snapshot(
         set: set, verifier: verifier, generation: generation, fetchedAt: now)
       state.schedule.arrived(maxAge: maxAge, at: now)
-      return (isNews, Self.release(&state))
+      return isNews
     }
-    for waiter in waiters { waiter.resume() }
-    return isNews
   }
 
   /// Notes that a fetch has failed, and ends every wait.
@@ -134,29 +132,82 @@ package final class RemoteKeys: Sendable, Hashable {
   @discardableResult
   func failed() -> Span? {
     let now = clock()
-    let (age, waiters) = state.withLock { state in
+    return release { state in
       state.schedule.failed(at: now)
-      return (state.snapshot.map { now - $0.fetchedAt }, Self.release(&state))
+      return state.snapshot.map { now - $0.fetchedAt }
     }
-    for waiter in waiters { waiter.resume() }
-    return age
   }
 
   /// Ends every wait, because no further fetch follows.
-  func close() {
-    let waiters = state.withLock { state in
-      state.isClosed = true
-      return Self.release(&state)
+  func close() { release { $0.isClosed = true } }
+
+  /// Changes the state, and ends every wait.
+  private func release<Value: Sendable>(_ change: (inout State) -> Value) -> Value {
+    let (value, waiters) = state.withLock { state in
+      state.isTried = true
+      defer { state.waiters = [] }
+      return (change(&state), state.waiters)
     }
     for waiter in waiters { waiter.resume() }
-  }
-
-  private static func release(_ state: inout State) -> [CheckedContinuation<Void, Never>] {
-    state.isTried = true
-    defer { state.waiters = [] }
-    return state.waiters
+    return value
   }
 
   package static func == (left: RemoteKeys, right: RemoteKeys) -> Bool { left === right }
   package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+/// When the keys behind a URL are fetched. Times are of the boot clock.
+///
+/// ```
+/// start ─▶ due ─began─▶ under way ─arrived─▶ resting for the answer's age, 5 min to 24 h ─▶ due
+///                          └─failed─▶ resting 5 s, doubled up to 5 min ─▶ due
+/// resting ──a token names an unknown key, and the last try began a minute ago──▶ due
+/// ```
+struct KeySchedule: Sendable {
+  /// Keys are kept at least this long, even if the answer allows less.
+  static let ageMin = Span.minutes(5)
+  static let ageMax = Span.hours(24)
+  /// The age for an answer that does not state one.
+  static let ageStandard = Span.hours(1)
+  static let unknownGap = Span.minutes(1)
+  static let retryFirst = Span.seconds(5)
+  static let retryMax = Span.minutes(5)
+
+  private(set) var isUnderWay = false
+  private(set) var due: Instant
+  private var began: Instant?
+  private var failures = 0
+
+  init(at now: Instant) { due = now }
+
+  func isDue(at now: Instant) -> Bool { !isUnderWay && due <= now }
+
+  mutating func begin(at now: Instant) {
+    isUnderWay = true
+    began = now
+  }
+
+  /// - Parameter maxAge: the age that the answer states; `nil` means that it states none.
+  mutating func arrived(maxAge: Span?, at now: Instant) {
+    isUnderWay = false
+    failures = 0
+    due = now + min(max(maxAge ?? Self.ageStandard, Self.ageMin), Self.ageMax)
+  }
+
+  mutating func failed(at now: Instant) {
+    isUnderWay = false
+    due = now + min(Self.retryFirst * (1 << Int64(min(failures, 10))), Self.retryMax)
+    failures += 1
+  }
+
+  /// Notes that a token names a key which is not in the set. The next fetch is then due at once, if
+  /// the last fetch began at least `unknownGap` ago.
+  ///
+  /// - Returns: true if a fetch is under way or comes at once, so that the caller should wait.
+  mutating func missed(at now: Instant) -> Bool {
+    if isUnderWay || due <= now { return true }
+    guard began.map({ now - $0 >= Self.unknownGap }) ?? true else { return false }
+    due = now
+    return true
+  }
 }

@@ -1,47 +1,36 @@
 import HTTPTypes
 import Hummingbird
-import RelayCore
+package import RelayCore
+import RelayWire
+import Synchronization
 
 /// Access to one scope: finds the caller of a request, or the reason to refuse the request.
 struct ScopeAuthenticator: Sendable {
   let scope: Scope
-  let topics: [String]
-  let firebaseProject: String?
-  let webPush: ScopeAccess.WebPush?
-  private let origins: Set<String>
-  private let users: UserTokens?
-  private let apiTokens: [String]
-  private let producers: [ScopeAccess.Producer]
+  let access: ScopeAccess
+  private var users: UserTokens?
 
   init(
     _ scope: Scope, _ access: ScopeAccess, keys: any TokenKeys, limits: HTTPLimits
   ) async {
-    self.scope = scope
-    topics = access.topics
-    firebaseProject = access.firebaseProject
-    webPush = access.webPush
-    origins = access.origins
-    apiTokens = access.apiTokens
-    producers = access.producers
+    (self.scope, self.access) = (scope, access)
     if let users = access.users {
       self.users = await UserTokens(
         users, container: scope.container, keys: keys, countMax: limits.verifiedTokens)
-    } else {
-      users = nil
     }
   }
 
   /// The element of `origins` that equals `origin`; `nil` means that there is none. Returns this
   /// element and not `origin`, so that fifty thousand courier connections share one string.
   func listed(_ origin: String) -> String? {
-    origins.first { ByteOrdered.areSame($0, origin) }
+    access.origins.first { ByteOrdered.areSame($0, origin) }
   }
 
   /// The user on whose behalf a device sends this request.
   func user(of request: Request, at now: Instant) async throws(WireError) -> UserID {
-    if !apiTokens.isEmpty {
+    if !access.apiTokens.isEmpty {
       guard let token = PercentText.parameter("ckAPIToken", of: request.uri.query),
-        SecretComparison.isAmong(apiTokens, token)
+        SecretComparison.isAmong(access.apiTokens, token)
       else { throw WireError(.authenticationFailed, "ckAPIToken is missing or unknown") }
     }
     guard let token = try Self.userToken(of: request) else {
@@ -61,7 +50,7 @@ struct ScopeAuthenticator: Sendable {
   func producer(of request: Request, at now: Instant) throws(WireError) -> ProducerClaim {
     if let key = try Self.bearer(of: request) {
       var found: String?
-      for producer in producers {
+      for producer in access.producers {
         if case .bearer(let own) = producer.proof, SecretComparison.isEqual(own, key) {
           found = producer.name
         }
@@ -75,7 +64,7 @@ struct ScopeAuthenticator: Sendable {
         "no producer key; send it as Authorization: Bearer, or sign the request "
           + "(X-Apple-CloudKit-Request-KeyID)")
     }
-    for producer in producers {
+    for producer in access.producers {
       if case .signature(let id, let key) = producer.proof, ByteOrdered.areSame(id, signed.keyID) {
         return .signed(signed, key, producer.name)
       }
@@ -87,7 +76,7 @@ struct ScopeAuthenticator: Sendable {
   /// How many fetches a second the producer can serve; 0 means that the producer declares no
   /// number.
   func fetchCapacity(of producer: String) -> Int {
-    producers.first { $0.name == producer }?.fetchCapacity ?? 0
+    access.producers.first { $0.name == producer }?.fetchCapacity ?? 0
   }
 
   private static func userToken(of request: Request) throws(WireError) -> String? {
@@ -104,6 +93,29 @@ struct ScopeAuthenticator: Sendable {
       throw WireError(.authenticationFailed, "Authorization must be of the form: Bearer TOKEN")
     }
     return String(Substring(parts[1]))
+  }
+}
+
+extension ScopeAuthenticator {
+  /// The APNs topic that a request names, or this environment's only topic if the request names
+  /// none.
+  func topic(in body: JSONCursor) throws -> String {
+    let topics = access.topics
+    let known =
+      topics.isEmpty
+      ? "this environment has no APNs topic"
+      : "configured here: \(topics.joined(separator: ", "))"
+    guard let named = body.optional("apnsTopic") else {
+      guard topics.count == 1 else {
+        throw WireError(.badRequest, "apnsTopic is missing; \(known)")
+      }
+      return topics[0]
+    }
+    let topic = try named.string()
+    guard topics.contains(topic) else {
+      throw named.problem("'\(topic)' is unknown; \(known)")
+    }
+    return topic
   }
 }
 
@@ -126,4 +138,51 @@ enum SecretComparison {
 
 extension HTTPField.Name {
   static let webAuthToken = Self("X-Apple-CloudKit-Web-Auth-Token")!
+}
+
+/// Which users and producers may use each scope. A reload of the configuration replaces all scopes.
+package final class ScopeRegistry: Sendable {
+  private let authenticators: Mutex<[Scope: ScopeAuthenticator]>
+  private let keys: any TokenKeys
+  private let limits: HTTPLimits
+
+  package init(
+    _ scopes: [Scope: ScopeAccess], keys: any TokenKeys, limits: HTTPLimits
+  ) async {
+    self.keys = keys
+    self.limits = limits
+    authenticators = Mutex(await Self.authenticators(scopes, keys, limits))
+  }
+
+  /// Replaces all scopes. User tokens that were verified before must be verified again.
+  package func replace(with scopes: [Scope: ScopeAccess]) async {
+    let fresh = await Self.authenticators(scopes, keys, limits)
+    authenticators.withLock { $0 = fresh }
+  }
+
+  /// The configured scopes, sorted.
+  var scopes: [Scope] { authenticators.withLock { $0.keys.sorted() } }
+
+  func authenticator(of scope: Scope) -> ScopeAuthenticator? {
+    authenticators.withLock { $0[scope] }
+  }
+
+  /// The listed web origin that equals `origin`, among those of this scope. If the scope is nil or
+  /// not configured, the origins of all scopes are searched: pages of every listed origin may see
+  /// the error for such a request, because the error reveals nothing.
+  func listed(_ origin: String, in scope: Scope?) -> String? {
+    let authenticators = authenticators.withLock { $0 }
+    if let scope, let authenticator = authenticators[scope] { return authenticator.listed(origin) }
+    return authenticators.values.lazy.compactMap { $0.listed(origin) }.first
+  }
+
+  private static func authenticators(
+    _ scopes: [Scope: ScopeAccess], _ keys: any TokenKeys, _ limits: HTTPLimits
+  ) async -> [Scope: ScopeAuthenticator] {
+    var authenticators: [Scope: ScopeAuthenticator] = [:]
+    for (scope, access) in scopes {
+      authenticators[scope] = await ScopeAuthenticator(scope, access, keys: keys, limits: limits)
+    }
+    return authenticators
+  }
 }

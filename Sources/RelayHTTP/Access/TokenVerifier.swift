@@ -13,11 +13,7 @@ struct TokenVerifier: Sendable {
     case refused(String)
   }
 
-  private struct Key: Sendable {
-    var id: String?
-    var algorithm: String
-    var signers: JWTKeyCollection
-  }
+  private typealias Key = (id: String?, algorithm: String, signers: JWTKeyCollection)
 
   private let keys: [Key]
   /// True if the only key is a shared secret. A shared secret has no id, so `kid` is ignored.
@@ -26,7 +22,7 @@ struct TokenVerifier: Sendable {
   init(sharedSecret: [UInt8]) async {
     let signers = JWTKeyCollection()
     await signers.add(hmac: HMACKey(from: sharedSecret), digestAlgorithm: .sha256)
-    keys = [Key(id: nil, algorithm: "HS256", signers: signers)]
+    keys = [(nil, "HS256", signers)]
     isSecret = true
   }
 
@@ -35,7 +31,7 @@ struct TokenVerifier: Sendable {
     for key in set.keys {
       // `KeySet` has tried each key, so no key fails here.
       guard let signers = try? await key.signers() else { continue }
-      keys.append(Key(id: key.id, algorithm: key.algorithm.rawValue, signers: signers))
+      keys.append((key.id, key.algorithm.rawValue, signers))
     }
     self.keys = keys
     isSecret = false

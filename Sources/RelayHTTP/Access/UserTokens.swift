@@ -1,6 +1,5 @@
 import JWTKit
 import RelayCore
-import RelayWire
 import Synchronization
 
 /// Verifies the JWTs of one scope's users. Remembers a verified token by its digest until the token
@@ -10,10 +9,7 @@ final class UserTokens: Sendable {
   /// tokens.
   static let skew = Span.seconds(60)
 
-  private struct Verified {
-    var user: UserID
-    var expires: Instant
-  }
+  private typealias Verified = (user: UserID, expires: Instant)
 
   /// Verified tokens, all verified by keys of one generation.
   private struct Memory {
@@ -63,7 +59,9 @@ final class UserTokens: Sendable {
     if let known = known(digest, generation), now < known.expires + Self.skew {
       return known.user
     }
-    guard let header = TokenHeader(of: token) else { throw Self.refusal(Self.noToken) }
+    guard let header = TokenHeader(of: token) else {
+      throw Self.refusal("the user token is no JWT")
+    }
     if case .unknownKey = verifier.choose(for: header), case .remote(let keys) = source,
       let old = snapshot, let fresh = await keys.newer(than: old)
     {
@@ -72,12 +70,10 @@ final class UserTokens: Sendable {
     let claims = try await claims(of: token, header, verifier)
     try check(claims, at: now)
     remember(
-      Verified(user: UserID(claims.sub), expires: Self.instant(claims.exp)), of: digest,
-      snapshot?.generation ?? 0, at: now)
+      (UserID(claims.sub), Self.instant(claims.exp)), of: digest, snapshot?.generation ?? 0,
+      at: now)
     return UserID(claims.sub)
   }
-
-  private static let noToken = "the user token is no JWT"
 
   /// - Throws: a 503 while no fetch of the keys has succeeded. A 401 would make the device sign its
   ///   user out.
@@ -185,11 +181,6 @@ private struct UserClaims: JWTPayload {
       } else {
         names = try container.decode([String].self)
       }
-    }
-
-    func encode(to encoder: any Encoder) throws {
-      var container = encoder.singleValueContainer()
-      try container.encode(names)
     }
   }
 }

@@ -43,10 +43,8 @@ enum SealedText {
   static func open(
     _ text: String, for purpose: Purpose, count: Int, with keys: any TokenKeys
   ) -> [String]? {
-    guard case .texts(let texts) = read(text, for: purpose, count: count, with: keys) else {
-      return nil
-    }
-    return texts
+    let opened = read(text, for: purpose, count: count, with: keys)
+    return if case .texts(let texts) = opened { texts } else { nil }
   }
 
   static func read(

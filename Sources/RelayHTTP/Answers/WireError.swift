@@ -1,5 +1,6 @@
 package import HTTPTypes
 import Hummingbird
+import NIOCore
 import RelayCore
 import RelayEngine
 import RelayWire
@@ -22,6 +23,19 @@ package struct WireError: Error, Hashable, Sendable {
     self.retryAfterSeconds = retryAfterSeconds
     self.status = status ?? code.status
     self.allow = allow
+  }
+
+  /// The answer for an error that a request, or an item of it, has met.
+  ///
+  /// - Throws: `error` itself, if it breaks the connection.
+  init(answering error: any Error) throws {
+    switch error {
+    case let error as WireError: self = error
+    case let problem as JSONProblem: self.init(problem)
+    case let unavailable as Unavailable: self.init(unavailable)
+    case let failure as StoreError: self.init(failure)
+    default: throw error
+    }
   }
 
   init(_ problem: JSONProblem) { self.init(.badRequest, problem.description) }
@@ -69,42 +83,37 @@ package struct WireError: Error, Hashable, Sendable {
     case .duplicateSubscription(let twin):
       self.init(.badRequest, "subscription is duplicate of '\(twin.name)'")
     case .tooManySubscriptions(let max):
-      self.init(
-        .throttled, "a user has at most \(max) subscriptions; delete one first",
-        retryAfterSeconds: 3_600)
+      self.init(full: "a user has at most \(max) subscriptions; delete one first")
     case .tooManySubscriptionBytes(let max):
-      self.init(
-        .throttled, "a user's subscriptions have at most \(max) bytes together; delete one first",
-        retryAfterSeconds: 3_600)
+      self.init(full: "a user's subscriptions have at most \(max) bytes together; delete one first")
     case .tooManyDevices(let most, let roomIn):
       // When a courier address lapses, there is room for another device. If all devices have a
       // provider's address, only the user can make room.
-      let seconds = roomIn.map { max(1, Int(($0.milliseconds + 999) / 1_000)) } ?? 3_600
       self.init(
-        .throttled, "a user has at most \(most) devices; unregister one first",
-        retryAfterSeconds: seconds)
+        full: "a user has at most \(most) devices; unregister one first",
+        retryAfterSeconds: roomIn.map { max(1, Int(($0.milliseconds + 999) / 1_000)) } ?? 3_600)
     case .tooManyParticipants(let max):
-      self.init(
-        .throttled, "a zone has at most \(max) participants; revoke one first",
-        retryAfterSeconds: 3_600)
+      self.init(full: "a zone has at most \(max) participants; revoke one first")
     case .tooManyZones(let max):
-      self.init(
-        .throttled, "a user's database has at most \(max) zones; delete one first",
-        retryAfterSeconds: 3_600)
+      self.init(full: "a user's database has at most \(max) zones; delete one first")
     case .tooManyRecords(let max):
-      self.init(
-        .throttled, "a zone has at most \(max) records; delete one first",
-        retryAfterSeconds: 3_600)
+      self.init(full: "a zone has at most \(max) records; delete one first")
     case .tooManyReadMarks(let max):
       self.init(
-        .throttled,
-        "\(max) read marks of this user are being written; nothing was marked, repeat the request",
+        full: "\(max) read marks of this user are being written; nothing was marked, "
+          + "repeat the request",
         retryAfterSeconds: 1)
     case .unknownSubscription:
       self.init(.notFound, "there is no subscription of this id in this database")
     case .zoneNotFound:
       self = .zoneNotFound
     }
+  }
+
+  /// The error for something that has a largest number. Trying again within the hour seldom helps:
+  /// the caller must first make room.
+  private init(full reason: String, retryAfterSeconds: Int = 3_600) {
+    self.init(.throttled, reason, retryAfterSeconds: retryAfterSeconds)
   }
 
   static func wrongMethod(_ allowed: [HTTPRequest.Method]) -> WireError {
@@ -135,13 +144,7 @@ package struct WireError: Error, Hashable, Sendable {
     if let retryAfterSeconds { json.integer("retryAfter", retryAfterSeconds) }
   }
 
-  var response: Response {
-    var json = JSONWriter()
-    json.beginObject()
-    write(into: &json)
-    json.endObject()
-    return response(json)
-  }
+  var response: Response { response(.object { write(into: &$0) }) }
 
   /// A response with this error's status and header fields, and with `json` as its body.
   func response(_ json: JSONWriter) -> Response {
@@ -168,4 +171,43 @@ enum RandomID {
     let words = (0..<(count + 7) / 8).map { _ in generator.next() }
     return (0..<count).map { UInt8(truncatingIfNeeded: words[$0 / 8] >> UInt64($0 % 8 * 8)) }
   }
+}
+
+extension Response {
+  /// An answer with a JSON body. Its headers tell caches not to store the answer, because it is for
+  /// one caller and may be out of date at once.
+  init(_ json: JSONWriter, status: HTTPResponse.Status = .ok) {
+    self.init(
+      status: status, headers: Self.jsonHeaders,
+      body: ResponseBody(byteBuffer: ByteBuffer(bytes: json.bytes)))
+  }
+
+  /// Reports `readings`, what a device has read, to `relay` once the whole body is written. A page
+  /// that is only partly sent acknowledges nothing.
+  init(_ json: JSONWriter, served readings: [Reading], to relay: any RelayService) {
+    guard !readings.isEmpty else {
+      self.init(json)
+      return
+    }
+    let buffer = ByteBuffer(bytes: json.bytes)
+    let body = ResponseBody(contentLength: buffer.readableBytes) { writer in
+      try await writer.write(buffer)
+      try await writer.finish(nil)
+      for reading in readings { relay.served(reading) }
+    }
+    self.init(status: .ok, headers: Self.jsonHeaders, body: body)
+  }
+
+  static var emptyObject: Response { Response(.object(capacity: 2) { _ in }) }
+
+  /// An answer that has no body, or whose text was written without a `JSONWriter`.
+  init(text: String, type: String) {
+    self.init(
+      status: .ok, headers: [.cacheControl: "no-store", .contentType: type],
+      body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+  }
+
+  private static let jsonHeaders: HTTPFields = [
+    .cacheControl: "no-store", .contentType: "application/json",
+  ]
 }

@@ -5,8 +5,8 @@ enum KnownMembers {
   static let request: [StaticString] = [
     "clientId", "syncToken", "metaSyncToken", "digestToken", "continuationMarker", "resultsLimit",
     "zones", "zoneID", "desiredRecordTypes", "reverse", "operations", "subscriptions",
-    "notificationIDs",
-    "apnsEnvironment", "apnsToken", "apnsTopic", "transport", "token", "subscription", "badge", "w",
+    "notificationIDs", "apnsEnvironment", "apnsToken", "apnsTopic", "transport", "token",
+    "subscription", "badge", "w",
   ]
   static let zoneID: [StaticString] = ["zoneName", "ownerRecordName"]
   /// The members of one zone in a `changes/zone` request.
@@ -21,12 +21,6 @@ enum KnownMembers {
   static let query: [StaticString] = ["recordType", "filterBy", "sortBy"]
   static let filter: [StaticString] = [
     "comparator", "fieldName", "systemFieldName", "fieldValue", "distance",
-  ]
-  static let notificationInfo: [StaticString] = [
-    "alertBody", "alertLocalizationKey", "alertLocalizationArgs", "alertActionLocalizationKey",
-    "alertLaunchImage", "title", "titleLocalizationKey", "titleLocalizationArgs", "subtitle",
-    "subtitleLocalizationKey", "subtitleLocalizationArgs", "soundName", "category", "shouldBadge",
-    "shouldSendContentAvailable", "shouldSendMutableContent", "additionalFields", "collapseIDKey",
   ]
 
   /// The members of the data of a producer's event.

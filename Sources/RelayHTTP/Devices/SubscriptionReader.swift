@@ -11,7 +11,7 @@ struct SubscriptionReader {
   /// - Throws: `WireError` or `JSONProblem`, with which the item is answered.
   func subscription(_ value: JSONCursor, id: SubscriptionID) throws -> Subscription {
     let type = try value.required("subscriptionType")
-    let info = try NotificationInfoReader(limits: limits).info(
+    let info = try NotificationInfoText(limits: limits).info(
       value.optional("notificationInfo"))
     let rule: Subscription.Rule
     switch Spelled(try type.string()) {

@@ -4,34 +4,40 @@ import RelayWire
 /// Writes subscriptions as CloudKit's dictionaries, with the values that the client saved.
 enum SubscriptionText {
   static func write(_ subscription: Subscription, into json: inout JSONWriter) {
-    json.beginObject()
-    json.string("subscriptionID", subscription.id.name)
-    switch subscription.rule {
-    case .query(let rule):
-      json.string("subscriptionType", "query")
-      write(rule, into: &json)
-    case .zone(let zone, let recordType):
-      json.string("subscriptionType", "zone")
-      json.zoneID(zone)
-      json.string("recordType", ifAny: recordType)
-    case .database(let recordType):
-      json.string("subscriptionType", "database")
-      json.string("recordType", ifAny: recordType)
+    json.object { json in
+      json.string("subscriptionID", subscription.id.name)
+      switch subscription.rule {
+      case .query(let rule):
+        json.string("subscriptionType", "query")
+        write(rule, into: &json)
+      case .zone(let zone, let recordType):
+        json.string("subscriptionType", "zone")
+        json.zoneID(zone)
+        json.string("recordType", ifAny: recordType)
+      case .database(let recordType):
+        json.string("subscriptionType", "database")
+        json.string("recordType", ifAny: recordType)
+      }
+      if subscription.isUrgent { json.boolean("urgent", true) }
+      NotificationInfoText.write(subscription.info, into: &json)
     }
-    if subscription.isUrgent { json.boolean("urgent", true) }
-    write(subscription.info, into: &json)
-    json.endObject()
   }
 
   private static func write(_ rule: QueryRule, into json: inout JSONWriter) {
-    json.key("query")
-    json.beginObject()
-    json.string("recordType", rule.recordType)
-    json.key("filterBy")
-    json.beginArray()
-    for filter in rule.filters { write(filter, into: &json) }
-    json.endArray()
-    json.endObject()
+    json.object("query") { json in
+      json.string("recordType", rule.recordType)
+      json.objects("filterBy", rule.filters) { json, filter in
+        json.string("comparator", filter.comparator.name)
+        if let system = filter.systemField {
+          json.string("systemFieldName", system.webName)
+        } else {
+          json.string("fieldName", filter.field)
+        }
+        json.key("fieldValue")
+        FieldText.write(filter.value, into: &json)
+        if let distance = filter.distance { json.double("distance", distance) }
+      }
+    }
     var kinds: [String] = []
     if rule.firesOn.contains(.create) { kinds.append("create") }
     if rule.firesOn.contains(.update) { kinds.append("update") }
@@ -41,53 +47,75 @@ enum SubscriptionText {
     if let zone = rule.zone { json.zoneID(zone) }
     json.boolean("zoneWide", rule.zone == nil)
   }
+}
 
-  private static func write(_ filter: QueryRule.Filter, into json: inout JSONWriter) {
-    json.beginObject()
-    json.string("comparator", filter.comparator.name)
-    if let system = filter.systemField {
-      json.string("systemFieldName", system.webName)
-    } else {
-      json.string("fieldName", filter.field)
+/// Writes field values as CloudKit spells them: `{"value": …, "type": …}`.
+enum FieldText {
+  static func write(_ value: FieldValue, into json: inout JSONWriter) {
+    json.object { json in
+      json.key("value")
+      bare(value, into: &json)
+      json.string("type", type(of: value))
     }
-    json.key("fieldValue")
-    FieldText.write(filter.value, into: &json)
-    if let distance = filter.distance {
-      json.key("distance")
-      json.double(distance)
-    }
-    json.endObject()
   }
 
-  private static func write(_ info: NotificationInfo, into json: inout JSONWriter) {
-    guard info != NotificationInfo() else { return }
-    json.key("notificationInfo")
-    json.beginObject()
-    write(info.alert, into: &json)
-    json.string("soundName", ifAny: info.sound)
-    json.string("category", ifAny: info.category)
-    if info.badges { json.boolean("shouldBadge", true) }
-    if info.isContentAvailable { json.boolean("shouldSendContentAvailable", true) }
-    if info.isMutable { json.boolean("shouldSendMutableContent", true) }
-    if !info.desiredKeys.isEmpty { json.strings("additionalFields", info.desiredKeys) }
-    json.string("collapseIDKey", ifAny: info.collapseKey)
-    json.endObject()
+  /// The size of a value in bytes, which `limits.subscriptionTextBytes` bounds.
+  static func textBytes(_ value: FieldValue) -> Int {
+    switch value {
+    case .string(let text), .asset(let text): text.utf8.count
+    case .bytes(let bytes): bytes.count
+    case .reference(let name, let zone):
+      name.utf8.count + (zone.map { $0.name.utf8.count + $0.owner.name.utf8.count } ?? 0)
+    case .int64, .double, .timestamp: 8
+    case .location: 16
+    case .list(let values): values.reduce(0) { $0 + textBytes($1) }
+    }
   }
 
-  private static func write(_ alert: NotificationInfo.AlertText, into json: inout JSONWriter) {
-    func list(_ key: StaticString, _ texts: [String]) {
-      if !texts.isEmpty { json.strings(key, texts) }
+  private static func type(of value: FieldValue) -> String {
+    guard case .list(let values) = value else { return name(of: value.kind) }
+    return name(of: values.first?.kind ?? .string) + "_LIST"
+  }
+
+  /// The types as CloudKit spells them.
+  private static let names: KeyValuePairs<FieldValue.Kind, String> = [
+    .string: "STRING", .int64: "INT64", .double: "DOUBLE", .bytes: "BYTES",
+    .timestamp: "TIMESTAMP", .reference: "REFERENCE", .location: "LOCATION", .asset: "ASSETID",
+    .list: "LIST",
+  ]
+
+  static func name(of kind: FieldValue.Kind) -> String {
+    names.first { $0.key == kind }?.value ?? ""
+  }
+
+  static func kind(named name: String) -> FieldValue.Kind? {
+    names.first { ByteOrdered.areSame($0.value, name) }?.key
+  }
+
+  private static func bare(_ value: FieldValue, into json: inout JSONWriter) {
+    switch value {
+    case .string(let text), .asset(let text): json.string(text)
+    case .int64(let number): json.integer(number)
+    case .double(let number): json.double(number)
+    case .bytes(let bytes): json.string(Base64.text(bytes))
+    case .timestamp(let instant): json.integer(instant.milliseconds)
+    case .reference(let name, let zone):
+      json.object { json in
+        json.string("recordName", name)
+        guard let zone else { return }
+        // If the client named no owner, none is written.
+        guard zone.owner.name.isEmpty else { return json.zoneID(zone) }
+        json.object("zoneID") { $0.string("zoneName", zone.name) }
+      }
+    case .location(let latitude, let longitude):
+      json.object { json in
+        json.double("latitude", latitude)
+        json.double("longitude", longitude)
+      }
+    case .list(let values):
+      json.beginArray()
+      for value in values { bare(value, into: &json) }
+      json.endArray()
     }
-    json.string("alertBody", ifAny: alert.body)
-    json.string("alertLocalizationKey", ifAny: alert.bodyKey)
-    list("alertLocalizationArgs", alert.bodyArguments)
-    json.string("title", ifAny: alert.title)
-    json.string("titleLocalizationKey", ifAny: alert.titleKey)
-    list("titleLocalizationArgs", alert.titleArguments)
-    json.string("subtitle", ifAny: alert.subtitle)
-    json.string("subtitleLocalizationKey", ifAny: alert.subtitleKey)
-    list("subtitleLocalizationArgs", alert.subtitleArguments)
-    json.string("alertActionLocalizationKey", ifAny: alert.actionKey)
-    json.string("alertLaunchImage", ifAny: alert.launchImage)
   }
 }

@@ -1,4 +1,6 @@
+import Hummingbird
 import RelayCore
+import RelayEngine
 import Synchronization
 
 /// Keeps one caller from taking what all callers share: requests under way, changes in the inbox,
@@ -15,7 +17,7 @@ final class Fairness: Sendable {
   /// The tokens of the rate limit (`RateTable`) that one failed authentication from a public
   /// address costs. A failure from any other address costs one token, because that address may be a
   /// proxy for many callers.
-  private static let failureCost = 100
+  fileprivate static let failureCost = 100
 
   init(_ limits: HTTPLimits) {
     self.limits = limits
@@ -48,8 +50,8 @@ final class Fairness: Sendable {
 
   /// How much of the inbox a submission takes.
   struct Taken: Hashable {
-    var changes = 0
-    var bytes = 0
+    var changes: Int
+    var bytes: Int
   }
 
   /// Counts the facts that a caller submits, or throws a 429 if too many facts of the caller wait
@@ -103,9 +105,8 @@ final class Fairness: Sendable {
   func failed(
     _ error: WireError, from remote: RemoteAddress?, at now: Instant
   ) -> WireError {
-    guard error.code == .authenticationFailed, let remote else { return error }
-    let cost = Self.cost(of: remote)
-    guard case .refused(let wait) = failures.withLock({ $0.take(cost, for: remote, at: now) })
+    guard error.code == .authenticationFailed, let remote,
+      case .refused(let wait) = failures.withLock({ $0.take(remote.cost, for: remote, at: now) })
     else { return error }
     return Self.tooManyFailures(wait)
   }
@@ -114,15 +115,10 @@ final class Fairness: Sendable {
   /// relay would have to read the request's body before it can verify the signature, and a failure
   /// would cost the sender nothing.
   func mayClaim(from remote: RemoteAddress?, at now: Instant) throws(WireError) {
-    guard let remote else { return }
-    let cost = Self.cost(of: remote)
-    guard case .refused(let wait) = failures.withLock({ $0.look(cost, for: remote, at: now) })
+    guard let remote,
+      case .refused(let wait) = failures.withLock({ $0.look(remote.cost, for: remote, at: now) })
     else { return }
     throw Self.tooManyFailures(wait)
-  }
-
-  private static func cost(of remote: RemoteAddress) -> Int {
-    remote.isPublic ? failureCost : 1
   }
 
   private static func tooManyFailures(_ wait: Span) -> WireError {
@@ -133,5 +129,51 @@ final class Fairness: Sendable {
 
   private static func seconds(_ span: Span) -> Int {
     Int(max(1, (span.milliseconds + 999) / 1_000))
+  }
+}
+
+extension RemoteAddress {
+  fileprivate var cost: Int { isPublic ? Fairness.failureCost : 1 }
+}
+
+/// Identifies the caller whose share of a limit a request uses.
+enum CallerID: Hashable, Sendable {
+  case user(Scope, UserID)
+  /// A producer by its name in the configuration.
+  case producer(Scope, String)
+  /// The sender of a signed request whose body, and so its signature, is not verified yet. Any
+  /// sender can claim the same key id, so the sender's address is part of the identity.
+  case claimed(Scope, String, RemoteAddress?)
+  /// The operators, who use the control socket.
+  case operators
+
+  /// The submitter that stands for this caller when facts take turns. The submitter's number is
+  /// valid in this process only.
+  var submitter: Submitter {
+    self == .operators ? .relay : .caller(UInt64(bitPattern: Int64(hashValue)))
+  }
+}
+
+/// A request's place among its caller's requests under way. The place is given back when the last
+/// reference to it is gone.
+final class RequestPlace: Sendable {
+  private let giveBack: @Sendable () -> Void
+
+  init(giveBack: @escaping @Sendable () -> Void) { self.giveBack = giveBack }
+
+  deinit { giveBack() }
+}
+
+extension Response {
+  /// The same answer. Its body holds `place` and `room` until the whole body has left for the
+  /// network, or the answer is dropped.
+  func holding(_ place: RequestPlace, _ room: AnswerRoom? = nil) -> Response {
+    var held = self
+    let body = body
+    held.body = ResponseBody(contentLength: body.contentLength) { writer in
+      try await body.write(writer)
+      withExtendedLifetime((place, room)) {}
+    }
+    return held
   }
 }

@@ -34,15 +34,9 @@ struct RateTable<Key: Hashable & Sendable>: Sendable {
 
   /// Takes all of the tokens, or none. A request for more than a full bucket takes a full bucket.
   mutating func take(_ tokens: Int = 1, for key: Key, at now: Instant) -> Answer {
-    let now = now.milliseconds * 1_000
-    let full = max(now, recent[key] ?? older[key] ?? 0)
-    let next = full + min(capacity, perToken * Int64(tokens))
-    let excess = next - now - capacity
-    guard excess <= 0 else {
-      return .refused(retryAfter: Span(milliseconds: (excess + 999) / 1_000))
-    }
-    remember(key, next)
-    return .granted
+    let (next, answer) = outcome(tokens, for: key, at: now)
+    if answer == .granted { remember(key, next) }
+    return answer
   }
 
   /// Takes the tokens even if there are too few. The missing tokens, at most a full bucket of them,
@@ -55,11 +49,18 @@ struct RateTable<Key: Hashable & Sendable>: Sendable {
 
   /// The answer that `take` would give. Takes no token.
   func look(_ tokens: Int = 1, for key: Key, at now: Instant) -> Answer {
-    guard let full = recent[key] ?? older[key] else { return .granted }
-    let next = full + min(capacity, perToken * Int64(tokens))
-    let excess = next - now.milliseconds * 1_000 - capacity
-    guard excess > 0 else { return .granted }
-    return .refused(retryAfter: Span(milliseconds: (excess + 999) / 1_000))
+    outcome(tokens, for: key, at: now).answer
+  }
+
+  /// When the bucket would be full again without the tokens, and whether it has as many.
+  private func outcome(
+    _ tokens: Int, for key: Key, at now: Instant
+  ) -> (next: Int64, answer: Answer) {
+    let now = now.milliseconds * 1_000
+    let next = max(now, recent[key] ?? older[key] ?? 0) + min(capacity, perToken * Int64(tokens))
+    let excess = next - now - capacity
+    guard excess > 0 else { return (next, .granted) }
+    return (next, .refused(retryAfter: Span(milliseconds: (excess + 999) / 1_000)))
   }
 
   /// Stores a key's bucket in `recent`. When `recent` holds half of `keysMax`, its keys replace

@@ -71,3 +71,18 @@ extension ConnectionStateMachine {
     package var isBodiless: Bool
   }
 }
+
+extension HTTPResponseHead {
+  /// The head to send. An answer of unknown length to an HTTP/1.0 request uses HTTP/1.0 as well:
+  /// its body is not sent in chunks and ends with the connection.
+  init(_ head: HTTPResponse, _ form: ConnectionStateMachine.AnswerForm) {
+    var headers = HTTPHeaders()
+    headers.reserveCapacity(head.headerFields.count + 1)
+    for field in head.headerFields { headers.add(name: field.name.rawName, value: field.value) }
+    if form.isLast, head.status.code >= 200 { headers.add(name: "Connection", value: "close") }
+    self.init(
+      version: form.isOfHTTP10 && !headers.contains(name: "content-length") ? .http1_0 : .http1_1,
+      status: HTTPResponseStatus(statusCode: head.status.code),
+      headers: headers)
+  }
+}

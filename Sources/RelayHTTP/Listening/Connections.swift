@@ -12,12 +12,9 @@ package final class Connections: Sendable {
     var onGone: (@Sendable () -> Void)?
   }
 
-  private struct Open {
-    var channel: any Channel
-    /// The address against whose limit the connection counts; `nil` means that it counts against no
-    /// address.
-    var remote: RemoteAddress?
-  }
+  /// A connection, and the address against whose limit it counts; `nil` means that it counts
+  /// against no address.
+  private typealias Open = (channel: any Channel, remote: RemoteAddress?)
 
   private let countMax: Int
   private let perAddress: Int
@@ -38,12 +35,13 @@ package final class Connections: Sendable {
 
   /// - Returns: false if there are too many connections. The caller must then close `channel`.
   func add(_ channel: any Channel) -> Bool {
-    let remote = Self.counted(channel)
+    // An address that is not public may be a proxy for many callers, and is not counted.
+    let remote = RemoteAddress(channel.remoteAddress).flatMap { $0.isPublic ? $0 : nil }
     let (isAdmitted, isEnding) = state.withLock { state in
       guard state.open.count < countMax,
         remote.map({ state.ofEach.take(for: $0, share: perAddress) == .taken }) ?? true
       else { return (false, state.isEnding) }
-      state.open[ObjectIdentifier(channel)] = Open(channel: channel, remote: remote)
+      state.open[ObjectIdentifier(channel)] = (channel, remote)
       return (true, state.isEnding)
     }
     if isAdmitted, isEnding { Self.end(channel) }
@@ -74,12 +72,6 @@ package final class Connections: Sendable {
 
   func closeAll() {
     for open in state.withLock({ Array($0.open.values) }) { open.channel.close(promise: nil) }
-  }
-
-  /// The address to count; `nil` if the address is not public, because it may be a proxy for many
-  /// callers.
-  private static func counted(_ channel: any Channel) -> RemoteAddress? {
-    RemoteAddress(channel.remoteAddress).flatMap { $0.isPublic ? $0 : nil }
   }
 
   private static func end(_ channel: any Channel) {

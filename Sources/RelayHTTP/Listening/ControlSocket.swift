@@ -35,7 +35,8 @@ package enum ControlSocket {
     guard fd >= 0 else { throw failure("create", path) }
     defer { close(fd) }
     guard call(connect, fd, &address) != 0 else {
-      throw ListenError("another daemon answers on \(path); stop it, or choose another path")
+      throw ListenError(
+        description: "another daemon answers on \(path); stop it, or choose another path")
     }
     guard errno == ECONNREFUSED || errno == ENOENT else { throw failure("probe", path) }
     unlink(path)
@@ -45,7 +46,8 @@ package enum ControlSocket {
   /// a socket, or if the file's type cannot be read.
   package static func refusal(of path: String) -> ListenError? {
     guard let kind = kind(at: path), kind != .typeSocket else { return nil }
-    return ListenError("\(path) is no socket; choose another path for the control socket")
+    return ListenError(
+      description: "\(path) is no socket; choose another path for the control socket")
   }
 
   /// The type of the file at `path`; `nil` if there is no file or its type cannot be read.
@@ -65,7 +67,8 @@ package enum ControlSocket {
     let bytes = Array(path.utf8)
     let room = MemoryLayout.size(ofValue: address.sun_path) - 1
     guard 1...room ~= bytes.count else {
-      throw ListenError("the control socket's path must have 1 to \(room) bytes: \(path)")
+      throw ListenError(
+        description: "the control socket's path must have 1 to \(room) bytes: \(path)")
     }
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
     return address
@@ -83,6 +86,7 @@ package enum ControlSocket {
   }
 
   private static func failure(_ verb: String, _ path: String) -> ListenError {
-    ListenError("cannot \(verb) the control socket \(path): \(String(cString: strerror(errno)))")
+    ListenError(
+      description: "cannot \(verb) the control socket \(path): \(String(cString: strerror(errno)))")
   }
 }

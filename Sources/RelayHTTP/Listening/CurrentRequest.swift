@@ -69,34 +69,82 @@ struct CurrentRequest {
   }
 }
 
-extension HTTPRequest {
-  /// Returns `nil` if the method is not valid.
-  init?(_ head: HTTPRequestHead) {
-    guard let method = Method(head.method.rawValue) else { return nil }
-    var fields = HTTPFields()
-    fields.reserveCapacity(head.headers.count)
-    var authority: String?
-    for (text, value) in head.headers {
-      guard let name = HTTPField.Name(text) else { continue }
-      // The first `Host` is the authority. The scheme in the request does not matter to the relay.
-      if authority == nil, name == .host {
-        authority = value
-      } else {
-        fields.append(HTTPField(name: name, value: value))
-      }
-    }
-    self.init(
-      method: method, scheme: "http", authority: authority, path: Self.path(of: head.uri),
-      headerFields: fields)
+/// The parts of requests that the parser has delivered and the connection has not taken yet, in
+/// order.
+struct WaitingParts: Sendable {
+  /// How many parts may wait before the connection stops reading.
+  static let countMax = 10
+
+  /// Whether the part that the parser delivered last lies inside a request.
+  private enum Parser {
+    case betweenRequests
+    case inRequest(isLast: Bool)
+    /// The last request is complete, or the bytes after it are no valid request. Nothing more is
+    /// read.
+    case ended
   }
 
-  /// The path of a request target. A proxy may send a whole URL as the target.
-  private static func path(of target: String) -> String {
-    guard !target.hasPrefix("/"), let scheme = target.firstRange(of: "://") else { return target }
-    return target[scheme.upperBound...].firstIndex(of: "/").map { String(target[$0...]) } ?? "/"
+  private var parts: [HTTPServerRequestPart] = []
+  private var taken = 0
+  private var parser = Parser.betweenRequests
+
+  var first: HTTPServerRequestPart? { isEmpty ? nil : parts[taken] }
+  var isEmpty: Bool { taken == parts.count }
+  var isFull: Bool { parts.count - taken >= Self.countMax }
+
+  /// True if nothing more is read.
+  var isEnded: Bool { if case .ended = parser { true } else { false } }
+  /// True if the last part that was delivered is not the end of its request.
+  var isInRequest: Bool { if case .inRequest = parser { true } else { false } }
+
+  mutating func append(_ part: HTTPServerRequestPart) {
+    parts.append(part)
+    switch (parser, part) {
+    case (.ended, _): break
+    case (_, .head(let head)): parser = .inRequest(isLast: head.isLast)
+    case (.inRequest(isLast: true), .end): parser = .ended
+    case (_, .end): parser = .betweenRequests
+    case (_, .body): break
+    }
+  }
+
+  mutating func removeFirst() { taken += 1 }
+
+  /// Releases the memory of taken parts. One read may bring thousands of parts, but a connection
+  /// should keep little memory between requests.
+  mutating func trim() {
+    if isEmpty {
+      parts.removeAll(keepingCapacity: parts.count <= Self.countMax)
+      taken = 0
+    } else if taken > max(Self.countMax, parts.count / 2) {
+      parts.removeFirst(taken)
+      taken = 0
+    }
+  }
+
+  mutating func end() { parser = .ended }
+
+  mutating func removeAll() { (parts, taken) = ([], 0) }
+
+  /// Removes the parts of a request that will never be complete.
+  ///
+  /// - Returns: the request's head, if it was waiting.
+  mutating func removeIncomplete() -> HTTPRequestHead? {
+    guard isInRequest else { return nil }
+    parser = .betweenRequests
+    let start = parts[taken...].lastIndex { if case .head = $0 { true } else { false } }
+    guard let start, case .head(let head) = parts[start] else { return nil }
+    parts.removeSubrange(start...)
+    return head
   }
 }
 
-extension HTTPField.Name {
-  fileprivate static let host = Self("Host")!
+extension HTTPRequestHead {
+  /// True if the connection ends with the answer to this request. The client may ask for this. A
+  /// connection of HTTP/1.0 always ends, because the relay sends no header field that would keep it
+  /// open. A connection also ends after a request that is a CONNECT or offers an upgrade, because
+  /// the parser reads no further request after such a request.
+  var isLast: Bool {
+    !isKeepAlive || isOfHTTP10 || method == .CONNECT || headers.contains(name: "upgrade")
+  }
 }

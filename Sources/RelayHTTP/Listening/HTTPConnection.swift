@@ -100,14 +100,17 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
 
   private func perform(_ action: ConnectionStateMachine.Action) {
     switch action {
-    case .respond(let head, let body, let serial):
-      let request = Request(head: head, body: requestBody(body, of: serial))
-      ask(InboundRequest(request: request, connection: self, serial: serial))
+    case .respond(let head, let received, let serial):
+      let body =
+        switch received {
+        case .complete(let bytes): RequestBody(buffer: bytes)
+        case .arriving(let first):
+          RequestBody(asyncSequence: LateBody(first: first, connection: self, serial: serial))
+        }
+      let request = Request(head: head, body: body)
+      ask(InboundRequest(content: .success(request), connection: self, serial: serial))
     case .refuse(let refusal, let serial):
-      let request = Request(
-        head: HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/"),
-        body: RequestBody(buffer: ByteBuffer()))
-      ask(InboundRequest(request: request, connection: self, serial: serial, refusal: refusal))
+      ask(InboundRequest(content: .failure(refusal), connection: self, serial: serial))
     case .deliver(let bytes): reader.take()?.resume(returning: bytes)
     case .failBody(let error): reader.take()?.resume(throwing: error)
     case .tellHolder: onGone.take()?()
@@ -115,16 +118,6 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
     case .setTimer(let time): setTimer(time)
     case .closeOutput: if channel.isActive { context?.close(mode: .output, promise: nil) }
     case .close: context?.close(promise: nil)
-    }
-  }
-
-  private func requestBody(
-    _ body: ConnectionStateMachine.ReceivedBody, of serial: UInt32
-  ) -> RequestBody {
-    switch body {
-    case .complete(let bytes): RequestBody(buffer: bytes)
-    case .arriving(let first):
-      RequestBody(asyncSequence: LateBody(first: first, connection: self, serial: serial))
     }
   }
 
@@ -232,27 +225,17 @@ extension HTTPConnection {
   }
 }
 
-extension HTTPResponseHead {
-  /// The head to send. An answer of unknown length to an HTTP/1.0 request uses HTTP/1.0 as well:
-  /// its body is not sent in chunks and ends with the connection.
-  fileprivate init(_ head: HTTPResponse, _ form: ConnectionStateMachine.AnswerForm) {
-    var headers = HTTPHeaders()
-    headers.reserveCapacity(head.headerFields.count + 1)
-    for field in head.headerFields { headers.add(name: field.name.rawName, value: field.value) }
-    if form.isLast, head.status.code >= 200 { headers.add(name: "Connection", value: "close") }
-    self.init(
-      version: form.isOfHTTP10 && !headers.contains(name: "content-length") ? .http1_0 : .http1_1,
-      status: HTTPResponseStatus(statusCode: head.status.code),
-      headers: headers)
-  }
-}
+/// A body that did not arrive with its head. The body is read from the network only as fast as the
+/// responder takes it.
+struct LateBody: AsyncSequence, AsyncIteratorProtocol, Sendable {
+  var first: ByteBuffer?
+  let connection: HTTPConnection
+  let serial: UInt32
 
-extension ConnectionStateMachine.Failure {
-  fileprivate init(_ error: any Error) {
-    switch error {
-    case HTTPParserError.invalidEOFState: self = .cutOff
-    case is ByteToMessageDecoderError: self = .undecoded
-    default: self = WireError(parsing: error).map { .invalid($0) } ?? .broken
-    }
+  mutating func next() async throws -> ByteBuffer? {
+    if let first = first.take() { return first }
+    return try await connection.nextPart(of: serial)
   }
+
+  func makeAsyncIterator() -> LateBody { self }
 }

@@ -2,13 +2,5 @@
 package struct ListenError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What failed, and at which address, path or file.
   package let description: String
-  package let remedy: String
-
-  init(
-    _ description: String,
-    remedy: String = "`ss -lntxp` shows who listens there; stop it, or choose another place"
-  ) {
-    self.description = description
-    self.remedy = remedy
-  }
+  package var remedy = "`ss -lntxp` shows who listens there; stop it, or choose another place"
 }

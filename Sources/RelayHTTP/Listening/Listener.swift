@@ -1,12 +1,20 @@
-import Hummingbird
+package import Hummingbird
 import HTTPTypes
-package import Logging
+import Logging
 package import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
-package import RelayEngine
+import RelayEngine
 import ServiceLifecycle
+
+/// Answers the requests of one listener.
+package protocol RequestResponder: Sendable {
+  /// - Parameter channel: the connection, for the client's address, and for the courier, which
+  ///   answers later and notices when the client disconnects.
+  /// - Throws: only errors that break the connection; every other error becomes an answer.
+  func respond(to request: Request, on channel: any Channel) async throws -> Response
+}
 
 /// One HTTP/1.1 server: binds its address, accepts connections, answers requests, and ends its
 /// connections when the daemon stops.
@@ -14,51 +22,28 @@ import ServiceLifecycle
 /// Hummingbird's own server cannot take over a socket that systemd has bound, and its connections
 /// take too much memory for fifty thousand couriers. So the relay accepts and keeps connections
 /// itself, and uses only Hummingbird's requests and responses.
-package struct Listener: Service {
-  package enum Socket: Sendable {
+struct Listener {
+  enum Socket: Sendable {
     case address(ListenTarget)
     /// A Unix socket at this path, mode 0600.
     case control(String)
   }
 
-  private let socket: Socket
-  private let tls: ServerCertificate?
-  private let responder: any RequestResponder
-  private let clock: any ClockReader
-  private let limits: HTTPLimits
-  private let group: any EventLoopGroup
-  private let accepting: any EventLoopGroup
-  private let logger: Logger
-  private let connections: Connections
-  private let onListening: @Sendable (SocketAddress?) -> Void
-
-  /// - Parameters:
-  ///   - group: the event loops that accept connections and serve them in turn; `nil` means that
-  ///     all event loops serve, and a separate event loop accepts for them.
-  ///   - connections: the open connections, for a caller that also counts them.
-  ///   - onListening: called with the bound address once the kernel accepts connections for it.
-  package init(
-    on socket: Socket, tls: ServerCertificate? = nil, responder: any RequestResponder,
-    clock: any ClockReader, limits: HTTPLimits, group: (any EventLoopGroup)? = nil,
-    connections: Connections? = nil, logger: Logger,
-    onListening: @escaping @Sendable (SocketAddress?) -> Void = { _ in }
-  ) {
-    self.socket = socket
-    self.tls = tls
-    self.responder = responder
-    self.clock = clock
-    self.limits = limits
-    self.group = group ?? MultiThreadedEventLoopGroup.singleton
-    accepting = group ?? EventLoops.accepting
-    self.logger = logger
-    self.onListening = onListening
-    self.connections =
-      connections
-      ?? Connections(limits)
-  }
+  let socket: Socket
+  var tls: ServerCertificate?
+  let responder: any RequestResponder
+  let clock: any ClockReader
+  let limits: HTTPLimits
+  /// The event loops that accept connections and serve them in turn; `nil` means that all event
+  /// loops serve, and a separate event loop accepts for them.
+  var group: (any EventLoopGroup)?
+  let connections: Connections
+  let logger: Logger
+  /// Called with the bound address once the kernel accepts connections for it.
+  let onListening: @Sendable (SocketAddress?) -> Void
 
   /// Serves until the service group stops, then finishes the requests that run.
-  package func run() async throws {
+  func run() async throws {
     let (asked, asks) = AsyncStream.makeStream(of: InboundRequest.self)
     let servers = try await bind { request in
       if case .enqueued = asks.yield(request) { return }
@@ -74,7 +59,7 @@ package struct Listener: Service {
       } onGracefulShutdown: {
         close(servers)
         connections.endAll { asks.finish() }
-        group.any().scheduleTask(in: .seconds(Int64(limits.drainSeconds))) {
+        serving.any().scheduleTask(in: .seconds(Int64(limits.drainSeconds))) {
           connections.closeAll()
         }
       }
@@ -125,26 +110,28 @@ package struct Listener: Service {
           channel.eventLoop.makeCompletedFuture { try setUp(channel, tls?.context, ask) }
         }
     }
+    let accepting = group ?? EventLoops.accepting
     var servers: [any Channel] = []
     do {
       switch socket {
       case .address(.tcp(let host, let port)):
-        servers.append(try await bootstrap(accepting, group).bind(host: host, port: port).get())
+        servers.append(try await bootstrap(accepting, serving).bind(host: host, port: port).get())
       case .address(.inherited(let fds)):
         for (index, fd) in fds.enumerated() {
           let own = EventLoops.group(for: fd, at: index, of: fds.count)
-          let bootstrap = bootstrap(own ?? accepting, own ?? group)
+          let bootstrap = bootstrap(own ?? accepting, own ?? serving)
           servers.append(try await bootstrap.withBoundSocket(fd).get())
         }
       case .control(let path):
-        let bootstrap = bootstrap(group, group)
+        let bootstrap = bootstrap(accepting, serving)
         servers.append(try await bootstrap.withBoundSocket(ControlSocket.bind(path)).get())
       }
       return servers
     } catch {
       close(servers)
       if let error = error as? ListenError { throw error }
-      throw ListenError("cannot listen on \(place): \(error); is another daemon running there?")
+      throw ListenError(
+        description: "cannot listen on \(place): \(error); is another daemon running there?")
     }
   }
 
@@ -161,9 +148,11 @@ package struct Listener: Service {
     try pipeline.addHandler(
       HTTPConnection(
         channel: channel, idle: .seconds(Int64(limits.connectionIdleSeconds)), ask: ask))
-    guard connections.add(channel) else { throw ListenError("too many connections") }
+    guard connections.add(channel) else { throw ListenError(description: "too many connections") }
     channel.closeFuture.whenComplete { _ in connections.remove(channel) }
   }
+
+  private var serving: any EventLoopGroup { group ?? MultiThreadedEventLoopGroup.singleton }
 
   private var place: String {
     switch socket {
@@ -177,17 +166,18 @@ package struct Listener: Service {
   @concurrent
   func answer(_ asked: InboundRequest) async {
     do {
-      let request = asked.request
-      let declared = request.headers[.contentLength].flatMap { Int($0) } ?? 0
-      if request.headers[.expect]?.lowercased() == "100-continue", declared <= limits.bodyBytes {
-        let proceed = HTTPConnection.ResponsePart(
-          head: HTTPResponse(status: .continue), isLast: false)
-        try await asked.connection.send(proceed, for: asked.serial)
-      }
-      var response =
-        if let refusal = asked.refusal { refusal.response } else {
-          try await responder.respond(to: request, on: asked.connection.channel)
+      var response: Response
+      switch asked.content {
+      case .failure(let refusal): response = refusal.response
+      case .success(let request):
+        let declared = request.headers[.contentLength].flatMap { Int($0) } ?? 0
+        if request.headers[.expect]?.lowercased() == "100-continue", declared <= limits.bodyBytes {
+          let proceed = HTTPConnection.ResponsePart(
+            head: HTTPResponse(status: .continue), isLast: false)
+          try await asked.connection.send(proceed, for: asked.serial)
         }
+        response = try await responder.respond(to: request, on: asked.connection.channel)
+      }
       response.headers[.date] = Timestamp.httpDate(clock.wall())
       let writer = AnswerWriter(
         asked, head: response.head, isWhole: response.body.contentLength != nil)
@@ -196,5 +186,40 @@ package struct Listener: Service {
       // The connection broke, so no client can receive an error.
       asked.connection.channel.close(promise: nil)
     }
+  }
+}
+
+/// A request for the responder, and the connection on which the answer is written.
+struct InboundRequest: Sendable {
+  /// The request; or the answer to bytes that the responder must not see.
+  let content: Result<Request, WireError>
+  let connection: HTTPConnection
+  /// Distinguishes the request from all other requests of the same connection.
+  let serial: UInt32
+}
+
+/// Writes an answer. If the length of the body is known, head and body are written together.
+struct AnswerWriter: ResponseBodyWriter {
+  let asked: InboundRequest
+  let isWhole: Bool
+  private var part: HTTPConnection.ResponsePart
+
+  init(_ asked: InboundRequest, head: HTTPResponse, isWhole: Bool) {
+    self.asked = asked
+    self.isWhole = isWhole
+    part = HTTPConnection.ResponsePart(head: head)
+  }
+
+  mutating func write(_ buffer: ByteBuffer) async throws {
+    part.body.append(buffer)
+    guard !isWhole else { return }
+    part.isLast = false
+    try await asked.connection.send(part, for: asked.serial)
+    part = HTTPConnection.ResponsePart()
+  }
+
+  consuming func finish(_ trailers: HTTPFields?) async throws {
+    part.isLast = true
+    try await asked.connection.send(part, for: asked.serial)
   }
 }

@@ -20,7 +20,7 @@ package final class ServerCertificate: Sendable {
         context = try NIOSSLContext(configuration: configuration)
       } catch {
         throw ListenError(
-          "cannot use \(files.certificate) and \(files.key) for TLS: \(error); "
+          description: "cannot use \(files.certificate) and \(files.key) for TLS: \(error); "
             + "both must be PEM files that belong together",
           remedy: "correct the files that server.tls names")
       }

@@ -31,12 +31,15 @@ extension AdminAPI {
     let (clock, begun) = (clock, clock.boot())
     var question = query.question
     if let event = query.event { question.changes = names(of: event, question, trace) }
-    let rows = try await registrations(of: question)
-    let search = SharedSearch(TraceSearch(question, known: rows))
+    var known: [DeviceKey] = []
+    if let client = question.client {
+      known = try await rows(of: client).map(\.key).filter { question.means($0.scope) }
+    }
+    let search = SharedSearch(TraceSearch(question, known: known))
     let end = begun + ExplanationTimes.reading
     try await read(recorder, through: recorder.place, until: end) { search.find($0) }
     let devices = search.now.allDevices
-    let standings = try await standings(of: devices, search.now.zones)
+    let standings = try await relay.standings(of: devices, zones: search.now.zones)
     try await read(recorder, through: standings.place, until: end) { search.collect($0) }
     guard !search.now.isTooLarge else {
       throw WireError(
@@ -51,7 +54,7 @@ extension AdminAPI {
       let end = clock.boot() + ExplanationTimes.explaining
       var work = ExplanationWork(found, all, keys: trace.keys)
       let report = work.report(at: clock.wall()) { clock.boot() < end }
-      return try ControlResponder.json(report)
+      return try AdminAPI.json(report)
     }
   }
 
@@ -65,19 +68,6 @@ extension AdminAPI {
         trace.keys.identity(scope: scope, producer: "", source: event.source, id: event.id)
           .notification
       })
-  }
-
-  private func registrations(of question: TraceSearch.Question) async throws -> [DeviceKey] {
-    guard let client = question.client else { return [] }
-    return try await rows(of: client).map(\.key).filter { question.means($0.scope) }
-  }
-
-  private func standings(of devices: [DeviceKey], _ zones: [ZoneID]) async throws -> Standings {
-    do throws(Unavailable) {
-      return try await relay.standings(of: devices, zones: zones)
-    } catch {
-      throw WireError(error)
-    }
   }
 
   /// Gives what the recorder keeps to `body`. The time counts from the request's arrival, because

@@ -1,4 +1,3 @@
-import Hummingbird
 package import RelayCore
 package import RelayEngine
 package import RelayWire
@@ -33,13 +32,7 @@ extension AdminAPI {
   /// - Throws: `WireError`, also for a position that this store never assigned. A client that reads
   ///   from such a position would miss all items until the feed reaches that position.
   func feedback(_ query: FeedbackQuery) async throws -> FeedbackReport {
-    let (report, head): (FeedbackReport, FeedbackPosition)
-    do throws(StoreError) {
-      (report, head) = try await feedback.report(query)
-    } catch {
-      reads.failed(error)
-      throw WireError(error)
-    }
+    let (report, head) = try await counted { try await feedback.report(query) }
     guard query.after <= head else {
       throw WireError(
         .badRequest,
@@ -47,34 +40,5 @@ extension AdminAPI {
           + "store, or of this one before it was restored from a copy; begin again with after=0")
     }
     return report
-  }
-}
-
-extension ControlResponder {
-  /// The highest number of items in one answer.
-  private static let feedbackItemsMax = 1_000
-
-  static func query(_ request: Request) throws(WireError) -> FeedbackQuery {
-    func number(
-      _ name: String, _ range: ClosedRange<UInt64>, default standard: UInt64
-    ) throws(WireError) -> UInt64 {
-      guard let text = PercentText.parameter(name, of: request.uri.query) else { return standard }
-      guard let number = UInt64(text), range.contains(number) else {
-        throw WireError(
-          .badRequest, "\(name) must be a number from \(range.lowerBound) to \(range.upperBound)")
-      }
-      return number
-    }
-    var query = FeedbackQuery(
-      after: FeedbackPosition(try number("after", 0...UInt64(Int64.max), default: 0)),
-      limit: Int(try number("limit", 1...UInt64(feedbackItemsMax), default: 100)),
-      container: PercentText.parameter("container", of: request.uri.query))
-    if let name = PercentText.parameter("environment", of: request.uri.query) {
-      guard let environment = Environment(name: name) else {
-        throw WireError(.badRequest, "environment must be \"development\" or \"production\"")
-      }
-      query.environment = environment
-    }
-    return query
   }
 }

@@ -1,10 +1,15 @@
+import FoundationEssentials
+import HTTPTypes
+import Glibc
+package import Hummingbird
+package import NIOCore
 package import RelayCore
 package import RelayEngine
-import Glibc
 import RelayWire
 
-/// Everything that operators can read and do over the control listener and the metrics listener.
-package struct AdminAPI: Sendable {
+/// Answers the control listener's requests: everything that operators can read and do. A process
+/// that may open the socket may send every request.
+package struct AdminAPI: RequestResponder {
   let relay: any RelayService
   let reader: any FeedReader
   let reads: StoreReads
@@ -17,6 +22,7 @@ package struct AdminAPI: Sendable {
   let trace: Trace?
   let limits: HTTPLimits
   let version: String
+  private let bodies: BodyMemoryLimit
 
   /// - Parameters:
   ///   - process: reads the daemon's use of memory, CPU time and descriptors; called at each
@@ -42,10 +48,49 @@ package struct AdminAPI: Sendable {
     self.trace = trace
     limits = settings.limits
     version = settings.version
+    bodies = BodyMemoryLimit(limits)
   }
 
-  func status() async -> StatusReport {
-    StatusReport(await health(), version: version, pid: getpid())
+  package func respond(to request: Request, on channel: any Channel) async throws -> Response {
+    do {
+      return try await answer(request, on: channel)
+    } catch {
+      return try WireError(answering: error).response
+    }
+  }
+
+  /// The paths, each with its methods.
+  private static let methods: [String: [HTTPRequest.Method]] = [
+    "/status": [.get, .head], "/devices": [.get, .head], "/feedback": [.get, .head],
+    "/explain": [.get, .head], "/metrics": [.get, .head], "/tail": [.get],
+    "/devices/forget": [.post], "/expire-tokens": [.post], "/drain": [.post],
+  ]
+
+  private func answer(_ request: Request, on channel: any Channel) async throws -> Response {
+    guard let methods = Self.methods[request.uri.path] else {
+      throw WireError(.notFound, "there is nothing at this address of the control socket")
+    }
+    guard methods.contains(request.method) else { throw WireError.wrongMethod(methods) }
+    let query = ControlQuery(text: request.uri.query)
+    switch request.uri.path {
+    case "/status":
+      return try json(StatusReport(await health(), version: version, pid: getpid()))
+    case "/devices":
+      return try json(await devices(user: query["user"], client: query.client("client")))
+    case "/devices/forget": return try await forget(request)
+    case "/feedback": return try json(await feedback(query.feedback))
+    case "/explain":
+      return Response(text: try await explain(query.explanation), type: "application/json")
+    case "/tail": return try tail(query.tail, on: channel)
+    case "/expire-tokens": return try await expireTokens(request)
+    case "/drain":
+      relay.drain()
+      return Response(.object { $0.boolean("draining", true) })
+    default:
+      return Response(
+        text: MetricsText(await health(), process: process()).text,
+        type: "text/plain; version=0.0.4; charset=utf-8")
+    }
   }
 
   /// The engine's health, and the problems outside the engine.
@@ -57,51 +102,121 @@ package struct AdminAPI: Sendable {
     return health
   }
 
-  /// Unregisters every registration of this installation.
-  ///
-  /// - Returns: how many registrations there were.
-  func forget(_ client: ClientID) async throws -> Int {
+  /// Answers `/devices/forget`: unregisters an installation for all its users.
+  private func forget(_ request: Request) async throws -> Response {
+    let bytes = try await bytes(of: request)
+    let client = try JSONTree(bytes).root.object().required("client").clientID()
     let keys = try await rows(of: client).map(\.key)
-    guard !keys.isEmpty else { return 0 }
-    do throws(Unavailable) {
-      _ = try await relay.submit(
-        keys.map {
-          .unregister(Unregistration(scope: $0.scope, user: $0.user, device: .client(client)))
-        })
-    } catch {
-      throw WireError(error)
-    }
-    return keys.count
+    guard !keys.isEmpty else { throw WireError(.notFound, "no device has the id \(client.text)") }
+    _ = try await relay.submit(
+      keys.map {
+        .unregister(Unregistration(scope: $0.scope, user: $0.user, device: .client(client)))
+      })
+    return Response(.object { $0.integer("forgotten", keys.count) })
+  }
+
+  private func bytes(of request: Request) async throws -> [UInt8] {
+    let room = bodies.room(for: .operators)
+    defer { room.leave() }
+    return try await room.collect(request, upTo: limits.bodyBytes)
   }
 
   func rows(of client: ClientID) async throws -> [DeviceRow] {
-    do throws(StoreError) {
-      return try await reader.devices(client: client)
-    } catch {
-      reads.failed(error)
-      throw WireError(error)
-    }
+    try await counted { try await reader.devices(client: client) }
   }
 
   /// The registrations of a user, of an installation, or of all users, as the store has them.
-  func devices(user: String?, client: ClientID?) async throws -> DevicesReport {
-    do throws(StoreError) {
-      var rows: [DeviceRow]
-      if let client {
-        rows = try await reader.devices(client: client)
-        if let user { rows.removeAll { $0.key.user.name != user } }
-      } else {
-        rows = try await reader.devices(
+  private func devices(user: String?, client: ClientID?) async throws -> DevicesReport {
+    var rows: [DeviceRow]
+    if let client {
+      rows = try await self.rows(of: client)
+      if let user { rows.removeAll { $0.key.user.name != user } }
+    } else {
+      rows = try await counted {
+        try await reader.devices(
           of: user.map { UserID($0) }, in: nil, limit: limits.devicesListed + 1)
       }
-      let now = clock.wall()
-      let listed = rows.prefix(limits.devicesListed)
-      return DevicesReport(
-        devices: listed.map { DeviceReport($0, at: now, keys: keys) },
-        moreComing: rows.count > listed.count ? true : nil)
-    } catch {
-      reads.failed(error)
-      throw WireError(error)
     }
+    let now = clock.wall()
+    let listed = rows.prefix(limits.devicesListed)
+    return DevicesReport(
+      devices: listed.map { DeviceReport($0, at: now, keys: keys) },
+      moreComing: rows.count > listed.count ? true : nil)
+  }
+
+  /// Reads the store, and notes if the read failed.
+  func counted<Value>(_ reading: () async throws -> Value) async throws -> Value {
+    do {
+      return try await reading()
+    } catch let error as StoreError {
+      reads.failed(error)
+      throw error
+    }
+  }
+
+  private static let expiryMembers = ["container", "environment", "user"]
+
+  /// Answers `/expire-tokens`, with which operators expire change tokens after a restore or in
+  /// tests of clients. An absent member means all containers, all environments or all users.
+  private func expireTokens(_ request: Request) async throws -> Response {
+    let bytes = try await bytes(of: request)
+    let body = try JSONTree(bytes.isEmpty ? Array("{}".utf8) : bytes).root.object()
+    // An absent member means all of its kind, so a misspelt member must be refused.
+    for (name, value) in try body.members() where !Self.expiryMembers.contains(name) {
+      throw value.problem("is unknown; known are \(Self.expiryMembers.joined(separator: ", "))")
+    }
+    let user = body.optional("user")
+    var expiry = TokenExpiry(
+      container: try body.optional("container")?.string(),
+      user: try user.map { (named) throws(JSONProblem) in UserID(try named.string()) })
+    expiry.environment = try body.optional("environment")?.environment()
+    if let user, expiry.user?.name.isEmpty == true { throw user.problem("must not be empty") }
+    try requireConfigured(expiry)
+    _ = try await relay.submit([.expireTokens(expiry)])
+    return .emptyObject
+  }
+
+  /// Refuses a container or environment that is not configured. An expiry for such a name would
+  /// expire no token, and the operator would believe that the tokens had expired.
+  private func requireConfigured(_ expiry: TokenExpiry) throws(WireError) {
+    guard expiry.container != nil || expiry.environment != nil else { return }
+    let scopes = access.scopes
+    let isThere = scopes.contains { scope in
+      expiry.container ?? scope.container == scope.container
+        && expiry.environment ?? scope.environment == scope.environment
+    }
+    guard !isThere else { return }
+    let names = [expiry.container, expiry.environment?.name].compactMap(\.self)
+    let known = scopes.map { "\($0.container) \($0.environment.name)" }
+    throw WireError(
+      .notFound,
+      "'\(names.joined(separator: " "))' is not configured; "
+        + "these are: \(known.joined(separator: ", "))")
+  }
+
+  private func json(_ value: some Encodable) throws -> Response {
+    Response(text: try Self.json(value), type: "application/json")
+  }
+
+  static func json(_ value: some Encodable) throws -> String {
+    String(decoding: try encoder.encode(value), as: UTF8.self)
+  }
+
+  static var encoder: JSONEncoder {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return encoder
+  }
+}
+
+/// Answers the metrics listener's requests.
+struct MetricsResponder: RequestResponder {
+  let admin: AdminAPI
+
+  func respond(to request: Request, on channel: any Channel) async throws -> Response {
+    guard request.uri.path == "/metrics" else {
+      return WireError(.notFound, "there is nothing here but /metrics").response
+    }
+    return try await admin.respond(to: request, on: channel)
   }
 }

@@ -1,4 +1,3 @@
-import Hummingbird
 import RelayCore
 import RelayEngine
 
@@ -7,72 +6,65 @@ import RelayEngine
 struct MetricsText {
   private(set) var text = ""
 
-  static func response(_ admin: AdminAPI) async -> Response {
-    Response(
-      text: MetricsText(await admin.health(), process: admin.process()).text,
-      type: "text/plain; version=0.0.4; charset=utf-8")
-  }
-
   init(_ health: HealthSnapshot, process: ProcessUsage) {
-    single("uptime_seconds", .gauge, "Seconds since start.", health.uptime)
-    single(
-      "ready", .gauge, "1 once recovery is over and requests are served.", health.isReady ? 1 : 0)
-    single("healthy", .gauge, "1 if status names no reason.", health.healthy ? 1 : 0)
+    gauge("uptime_seconds", "Seconds since start.", health.uptime)
+    gauge("ready", "1 once recovery is over and requests are served.", health.isReady ? 1 : 0)
+    gauge("healthy", "1 if status names no reason.", health.healthy ? 1 : 0)
     store(health)
-    ledger(health)
-    lanes(health)
-    routes(health)
-    single(
-      "fanouts_running", .gauge, "Changes that still have users to reach.",
-      Double(health.fanOuts.running))
-    single(
-      "fanouts_oldest_age_seconds", .gauge,
-      "Age of the oldest change that still has users to reach.", health.fanOuts.oldestAge)
-    single(
-      "smeared_lanes", .gauge, "Devices that wait for their slot in the smear of a hot change.",
-      Double(health.smearing.waiting))
-    single(
-      "smears_hurried_total", .counter,
-      "Times a smear was too long for its rate, and woke faster.",
-      Double(health.smearing.hurried))
-    single(
-      "zones_with_gap", .gauge, "Zones of which numbered changes are missing for too long.",
-      Double(health.zonesWithGap))
-    single(
-      "courier_connections", .gauge, "Polls and streams open at the courier.",
-      Double(health.courierConnections))
+    ledger(health.ledger)
+    let lanes = health.lanes
+    many(
+      "lanes", .gauge, "Devices by the state of their lane.",
+      Self.reasons([
+        ("idle", lanes.idle), ("gathering", lanes.gathering), ("due", lanes.due),
+        ("in_flight", lanes.inFlight), ("resting", lanes.resting),
+        ("watching", lanes.watching), ("retired", lanes.retired),
+      ]))
+    routes(health.routes)
+    gauge("fanouts_running", "Changes that still have users to reach.", health.fanOuts.running)
+    gauge(
+      "fanouts_oldest_age_seconds", "Age of the oldest change that still has users to reach.",
+      health.fanOuts.oldestAge)
+    gauge(
+      "smeared_lanes", "Devices that wait for their slot in the smear of a hot change.",
+      health.smearing.waiting)
+    counter(
+      "smears_hurried_total", "Times a smear was too long for its rate, and woke faster.",
+      health.smearing.hurried)
+    gauge(
+      "zones_with_gap", "Zones of which numbered changes are missing for too long.",
+      health.zonesWithGap)
+    gauge(
+      "courier_connections", "Polls and streams open at the courier.", health.courierConnections)
     feedback(health)
-    single(
-      "trace_entries_total", .counter, "Entries that the flight recorder took.",
-      Double(health.recorder.recorded))
-    single(
-      "trace_entries_lost_total", .counter,
-      "Entries that the flight recorder dropped or could not write.",
-      Double(health.recorder.lost))
-    single(
-      "oldest_pending_age_seconds", .gauge, "Age of the oldest delivery that waits.",
+    counter(
+      "trace_entries_total", "Entries that the flight recorder took.", health.recorder.recorded)
+    counter(
+      "trace_entries_lost_total", "Entries that the flight recorder dropped or could not write.",
+      health.recorder.lost)
+    gauge(
+      "oldest_pending_age_seconds", "Age of the oldest delivery that waits.",
       health.oldestPendingAge)
-    machine(process)
+    gauge(
+      "open_files", "Open descriptors: files, sockets, connections.", process.openFiles)
+    gauge("open_files_max", "How many may be open.", process.openFilesMax)
+    gauge("api_connections", "Connections at the API's listener.", process.apiConnections)
+    gauge("resident_memory_bytes", "Memory in use.", process.residentBytes)
+    counter("cpu_seconds_total", "CPU used, user and system.", process.cpuSeconds)
   }
-
-  enum Kind: String { case counter, gauge }
 
   private mutating func store(_ health: HealthSnapshot) {
-    single("store_bytes", .gauge, "Size of the store's files.", Double(health.store.bytes))
-    single(
-      "store_journal_tail_facts", .gauge, "Facts journalled and not folded.",
-      Double(health.store.journalTail))
-    single(
-      "store_fold_lag_seconds", .gauge,
-      "Time since the last fold while journalled facts wait for the next, else 0.",
-      health.store.foldLag)
-    single(
-      "store_reads_failed_total", .counter, "Reads for devices and operators that failed.",
-      Double(health.store.failedReads))
-    single("folds_total", .counter, "Folds that became durable.", Double(health.store.folds))
-    single(
-      "feed_rows_written_total", .counter, "Feed entries that folds wrote.",
-      Double(health.store.feedRows))
+    let store = health.store
+    gauge("store_bytes", "Size of the store's files.", store.bytes)
+    gauge("store_journal_tail_facts", "Facts journalled and not folded.", store.journalTail)
+    gauge(
+      "store_fold_lag_seconds",
+      "Time since the last fold while journalled facts wait for the next, else 0.", store.foldLag)
+    counter(
+      "store_reads_failed_total", "Reads for devices and operators that failed.",
+      store.failedReads)
+    counter("folds_total", "Folds that became durable.", store.folds)
+    counter("feed_rows_written_total", "Feed entries that folds wrote.", store.feedRows)
     many(
       "changes_total", .counter, "Changes that producers reported, by outcome.",
       [
@@ -82,75 +74,131 @@ struct MetricsText {
       ])
   }
 
-  private mutating func ledger(_ health: HealthSnapshot) {
-    let ledger = health.ledger
+  private mutating func ledger(_ ledger: Ledger) {
     many(
       "deliveries_entered_total", .counter, "Deliveries that came to be, by origin.",
-      [
-        ("reason=\"matched\"", Double(ledger.matched)),
-        ("reason=\"recovered\"", Double(ledger.recovered)),
-      ])
+      Self.reasons([("matched", ledger.matched), ("recovered", ledger.recovered)]))
     many(
       "deliveries_ended_total", .counter, "Deliveries that wait no more, by how they ended.",
-      [
+      Self.reasons([
         ("own", ledger.own), ("merged", ledger.merged), ("woken", ledger.woken),
         ("fetched", ledger.fetched), ("withdrawn", ledger.withdrawn),
         ("retired", ledger.retired), ("expired", ledger.expired),
-      ].map { ("reason=\"\($0.0)\"", Double($0.1)) })
-    single("deliveries_pending", .gauge, "Deliveries that wait.", Double(ledger.pending))
-    single(
-      "ledger_balanced", .gauge, "1 if entered equals ended and pending.",
-      ledger.isBalanced ? 1 : 0)
+      ]))
+    gauge("deliveries_pending", "Deliveries that wait.", ledger.pending)
+    gauge("ledger_balanced", "1 if entered equals ended and pending.", ledger.isBalanced ? 1 : 0)
   }
 
-  private mutating func lanes(_ health: HealthSnapshot) {
-    let lanes = health.lanes
-    many(
-      "lanes", .gauge, "Devices by the state of their lane.",
-      [
-        ("idle", lanes.idle), ("gathering", lanes.gathering), ("due", lanes.due),
-        ("in_flight", lanes.inFlight), ("resting", lanes.resting),
-        ("watching", lanes.watching), ("retired", lanes.retired),
-      ].map { ("reason=\"\($0.0)\"", Double($0.1)) })
-  }
-
-  /// Writes gauges of files, sockets, connections and memory, and a counter of CPU time.
-  private mutating func machine(_ process: ProcessUsage) {
-    single(
-      "open_files", .gauge, "Open descriptors: files, sockets, connections.",
-      Double(process.openFiles))
-    single(
-      "open_files_max", .gauge, "How many may be open.", Double(process.openFilesMax))
-    single(
-      "api_connections", .gauge, "Connections at the API's listener.",
-      Double(process.apiConnections))
-    single(
-      "resident_memory_bytes", .gauge, "Memory in use.", Double(process.residentBytes))
-    single(
-      "cpu_seconds_total", .counter, "CPU used, user and system.", process.cpuSeconds)
-  }
-
-  private mutating func single(
-    _ name: String, _ kind: Kind, _ help: String, _ value: Double
-  ) {
-    many(name, kind, help, [("", value)])
-  }
-
-  mutating func many(
-    _ name: String, _ kind: Kind, _ help: String, _ samples: [(labels: String, value: Double)]
-  ) {
-    text += "# HELP zonerelay_\(name) \(help)\n# TYPE zonerelay_\(name) \(kind.rawValue)\n"
-    for sample in samples {
-      let labels = sample.labels.isEmpty ? "" : "{\(sample.labels)}"
-      text += "zonerelay_\(name)\(labels) \(Self.number(sample.value))\n"
+  /// Writes the metrics of routes. Routes that differ only in their topic are added up.
+  private mutating func routes(_ routes: [HealthSnapshot.Route]) {
+    var order: [String] = []
+    var byLabel: [String: [HealthSnapshot.Route]] = [:]
+    for route in routes {
+      let label = "\(Self.labels(route.key.scope)),transport=\"\(route.key.transport.name)\""
+      if byLabel[label] == nil { order.append(label) }
+      byLabel[label, default: []].append(route)
+    }
+    func sum(
+      _ name: String, _ kind: Kind, _ help: String,
+      _ value: (HealthSnapshot.Route) -> some BinaryInteger
+    ) {
+      let samples = order.map { label in
+        (label, byLabel[label, default: []].reduce(0) { $0 + Double(value($1)) })
+      }
+      many(name, kind, help, samples)
+    }
+    sum("pushes_in_flight", .gauge, "Pushes whose answer is awaited.") { $0.inFlight }
+    sum("pushes_sent_total", .counter, "Pushes handed to the provider.") { $0.sent }
+    sum("pushes_delivered_total", .counter, "Pushes that the provider took.") { $0.delivered }
+    sum("routes_stopped", .gauge, "Routes whose circuit is not closed.") {
+      $0.circuit == "closed" ? 0 : 1
+    }
+    sum(
+      "routes_retiring_stopped", .gauge,
+      "Routes that retire no device, because too many are called dead."
+    ) { $0.pruningStop == nil ? 0 : 1 }
+    sum("provider_connections", .gauge, "Connections to providers.") { $0.sender.connections }
+    sum("provider_connections_opened_total", .counter, "Connections opened to providers.") {
+      $0.sender.opened
+    }
+    sum("pushes_waiting", .gauge, "Pushes that wait for a connection or a stream.") {
+      $0.sender.waiting
+    }
+    sum("pushes_resent_total", .counter, "Pushes sent again that were certainly not processed.") {
+      $0.sender.resent
+    }
+    sum("pushes_unanswered_total", .counter, "Pushes that ended without an answer.") {
+      $0.sender.unanswered
+    }
+    sum("pushes_unknown_answers_total", .counter, "Answers that no list of ours knows; retried.") {
+      $0.sender.unknownAnswers
     }
   }
 
-  private static func number(_ value: Double) -> String {
-    Int64(exactly: value).map { "\($0)" } ?? "\(value)"
+  /// Writes the metrics of the feedback for the apps' own servers, and of its webhooks.
+  private mutating func feedback(_ health: HealthSnapshot) {
+    many(
+      "feedback_items_total", .counter, "Items for the apps' own servers, by what they tell.",
+      health.feedback.flatMap { counts in
+        Self.reasons(
+          [("retired", counts.retired), ("silent", counts.silent), ("returned", counts.returned)],
+          after: "\(Self.labels(counts.scope)),")
+      })
+    let hooks = health.webhooks.map { (Self.labels($0.scope), $0) }
+    many(
+      "webhook_items_taken_total", .counter, "Items that a webhook's server has taken.",
+      hooks.map { ($0.0, Double($0.1.sent)) })
+    many(
+      "webhook_failures_total", .counter, "Deliveries that a webhook's server did not take.",
+      hooks.map { ($0.0, Double($0.1.failed)) })
+    many(
+      "webhook_oldest_age_seconds", .gauge, "Age of the oldest item that waits for its server.",
+      hooks.map { ($0.0, $0.1.oldestAge) })
+    many(
+      "webhooks_stopped", .gauge, "1 where the server wants no more.",
+      hooks.map { ($0.0, $0.1.state == .stopped ? 1 : 0) })
   }
 
-  static func escaped(_ text: String) -> String {
+  private enum Kind: String { case counter, gauge }
+
+  private mutating func gauge(_ name: String, _ help: String, _ value: some BinaryInteger) {
+    many(name, .gauge, help, [("", Double(value))])
+  }
+
+  private mutating func gauge(_ name: String, _ help: String, _ value: Double) {
+    many(name, .gauge, help, [("", value)])
+  }
+
+  private mutating func counter(_ name: String, _ help: String, _ value: some BinaryInteger) {
+    many(name, .counter, help, [("", Double(value))])
+  }
+
+  private mutating func counter(_ name: String, _ help: String, _ value: Double) {
+    many(name, .counter, help, [("", value)])
+  }
+
+  private mutating func many(
+    _ name: String, _ kind: Kind, _ help: String, _ samples: [(labels: String, value: Double)]
+  ) {
+    text += "# HELP zonerelay_\(name) \(help)\n# TYPE zonerelay_\(name) \(kind.rawValue)\n"
+    for (labels, value) in samples {
+      let number = Int64(exactly: value).map { "\($0)" } ?? "\(value)"
+      text += "zonerelay_\(name)\(labels.isEmpty ? "" : "{\(labels)}") \(number)\n"
+    }
+  }
+
+  /// Samples that differ in the label `reason`.
+  private static func reasons(
+    _ counts: [(String, some BinaryInteger)], after labels: String = ""
+  ) -> [(labels: String, value: Double)] {
+    counts.map { ("\(labels)reason=\"\($0.0)\"", Double($0.1)) }
+  }
+
+  private static func labels(_ scope: Scope) -> String {
+    "container=\"\(escaped(scope.container))\",environment=\"\(scope.environment.name)\""
+  }
+
+  private static func escaped(_ text: String) -> String {
     var result = ""
     for character in text {
       switch character {

@@ -20,7 +20,7 @@ enum EventFormat {
   /// Follows the rule of CloudEvents: a content type of CloudEvents decides the form. With any
   /// other content type, the `ce-` header fields decide.
   init(of request: Request) throws(WireError) {
-    let type = MediaType(request.headers[.contentType] ?? "").name
+    let type = MediaType.name(of: request.headers[.contentType] ?? "")
     switch Spelled(type) {
     case "application/cloudevents+json": self = .one
     case "application/cloudevents-batch+json": self = .batch
@@ -98,15 +98,73 @@ enum EventFormat {
   }
 }
 
-/// A media type without its parameters.
-struct MediaType {
-  let name: String
+/// One event of a request, as far as it could be read.
+enum ArrivedEvent {
+  case json(JSONCursor)
+  case binary(BinaryEvent)
+  /// A line that is not JSON. This line is rejected; the other lines are read.
+  case broken(JSONProblem)
 
-  /// Reads the field's bytes and no characters, because this code runs for every request of a
-  /// producer and must be fast.
-  init(_ field: String) {
+  /// The bytes of the event's JSON text, or in binary mode the bytes of the event's data.
+  var bytes: Int {
+    switch self {
+    case .json(let event): event.objectBytes
+    case .binary(let event): event.bytes
+    case .broken: 0
+    }
+  }
+
+  init(line: ArraySlice<UInt8>) {
+    do throws(JSONProblem) {
+      self = .json(try JSONTree(Array(line)).root)
+    } catch {
+      self = .broken(error)
+    }
+  }
+
+  /// The event's id; nil if the id is missing or is no string. The answer then identifies the event
+  /// by its index only.
+  var id: String? {
+    switch self {
+    // The reader refuses an event with such an id, and says why.
+    case .json(let event): try? event.optional("id")?.string()
+    case .binary(let event): event.id
+    case .broken: nil
+    }
+  }
+
+  func change(by reader: EventReader) throws(JSONProblem) -> Change {
+    switch self {
+    case .json(let event):
+      do throws(JSONProblem) {
+        return try reader.change(event)
+      } catch {
+        throw error.relative(to: event)
+      }
+    case .binary(let event): return try event.change(by: reader)
+    case .broken(let problem): throw problem
+    }
+  }
+}
+
+extension JSONProblem {
+  /// The same problem, with its path relative to the event and not to the batch.
+  fileprivate func relative(to event: JSONCursor) -> JSONProblem {
+    let own = event.path
+    guard !own.isEmpty, ByteOrdered.begins(path, with: own) else { return self }
+    let rest = Substring(path.utf8.dropFirst(own.utf8.count))
+    return JSONProblem(
+      path: String(rest.utf8.first == UInt8(ascii: ".") ? Substring(rest.utf8.dropFirst()) : rest),
+      what: what)
+  }
+}
+
+enum MediaType {
+  /// A media type without its parameters. Reads the field's bytes and no characters, because this
+  /// code runs for every request of a producer and must be fast.
+  static func name(of field: String) -> String {
     let name = field.utf8.drop { $0 == 0x20 }.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 }
-    self.name = Substring(name).lowercased()
+    return Substring(name).lowercased()
   }
 
   /// True for JSON and for types with the suffix `+json`.

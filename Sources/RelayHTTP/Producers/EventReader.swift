@@ -112,13 +112,13 @@ package struct EventReader: Sendable {
 
   private func data(of event: JSONCursor) throws(JSONProblem) -> JSONCursor {
     if let type = event.optional("datacontenttype") {
-      let name = MediaType(try type.string()).name
+      let name = MediaType.name(of: try type.string())
       guard MediaType.isJSON(name) else {
         throw type.problem("must be application/json")
       }
     }
-    if event.optional("data_base64") != nil {
-      throw event.fault(at: "data_base64", "is not supported; send data as JSON")
+    if let data = event.optional("data_base64") {
+      throw data.problem("is not supported; send data as JSON")
     }
     return try event.required("data").object()
   }
@@ -130,9 +130,10 @@ package struct EventReader: Sendable {
     let value = try data.required("database")
     switch Database(name: try value.string()) {
     case .private:
-      let zone = try Name.zone(data.required("zoneID"), owner: nil, limits)
+      let zoneID = try data.required("zoneID")
+      let zone = try Name.zone(zoneID, owner: nil, limits)
       if !kind.isOfRecord, zone.isDefault {
-        throw data.fault(at: "zoneID", "must be a custom zone for \(kind.rawValue)")
+        throw zoneID.problem("must be a custom zone for \(kind.rawValue)")
       }
       return (.private, zone)
     case .public:
@@ -178,14 +179,11 @@ package struct EventReader: Sendable {
     let record = try data.required("record").object()
     try record.refuseOtherSpellings(of: KnownMembers.eventRecord)
     let name = try Name.read(record.required("recordName"), limits)
-    var type = ""
-    if let value = record.optional("recordType") {
-      type = try Name.read(value, limits)
-    } else if verb != .deleted {
-      _ = try Name.read(record.required("recordType"), limits)
+    let type = try verb == .deleted ? record.optional("recordType") : record.required("recordType")
+    let typeName = try type.map { (type) throws(JSONProblem) in try Name.read(type, limits) } ?? ""
+    let tag = try record.optional("recordChangeTag").map { (tag) throws(JSONProblem) in
+      try Name.read(tag, limits)
     }
-    var tag: String?
-    if let value = record.optional("recordChangeTag") { tag = try Name.read(value, limits) }
     var fields = try FieldReader.fields(of: record, limits)
     if let created = record.optional("created") {
       fields += try stamp(created, .createdTimestamp, .createdUserRecordName)
@@ -193,7 +191,7 @@ package struct EventReader: Sendable {
     if let modified = record.optional("modified") {
       fields += try stamp(modified, .modifiedTimestamp, .modifiedUserRecordName)
     }
-    return RecordChange(verb: verb, name: name, type: type, tag: tag, fields: fields)
+    return RecordChange(verb: verb, name: name, type: typeName, tag: tag, fields: fields)
   }
 
   /// Reads when a record was created or modified, and by which user. Only filters use these fields.
@@ -236,12 +234,5 @@ package struct EventReader: Sendable {
       throw named.problem("must be a UUID; leave it out if no device of the relay made the change")
     }
     return Change.Author(user: user, client: client)
-  }
-}
-
-extension JSONCursor {
-  /// An error about the member `key`, or about this value if the member is missing.
-  fileprivate func fault(at key: StaticString, _ what: String) -> JSONProblem {
-    (self[key] ?? self).problem(what)
   }
 }

@@ -46,9 +46,8 @@ enum FieldReader {
     guard let value = field.optional("value") else { return nil }
     guard let type = field.optional("type") else { return try guess(value) }
     let name = try type.string()
-    if ByteOrdered.areSame(name, anyList) { return .list(try mixedList(value)) }
     if let kind = memberKind(of: name) { return .list(try list(value, of: kind)) }
-    guard let kind = Kind(spelled: name) else {
+    guard let kind = FieldText.kind(named: name) else {
       throw type.problem("'\(name)' is no field type")
     }
     return try single(value, of: kind)
@@ -58,34 +57,23 @@ enum FieldReader {
   /// `STRING_LIST`, or the type of the list's members.
   static func list(of field: JSONCursor) throws(JSONProblem) -> FieldValue? {
     guard let value = try field.object().optional("value"), value.isArray,
-      let type = field.optional("type"), let kind = Kind(spelled: try type.string())
+      let type = field.optional("type"), let kind = FieldText.kind(named: try type.string()),
+      kind != .list
     else { return try self.value(of: field) }
     return .list(try list(value, of: kind))
   }
 
   /// The type of a list's members; `nil` if `name` is no list type, such as `STRING_LIST`.
-  private static func memberKind(of name: String) -> Kind? {
+  private static func memberKind(of name: String) -> FieldValue.Kind? {
     let (end, bytes) = ("_LIST".utf8, name.utf8)
     guard bytes.suffix(end.count).elementsEqual(end) else { return nil }
-    return Kind(spelled: String(decoding: bytes.dropLast(end.count), as: UTF8.self))
-  }
-
-  /// The type that some clients write for every list, whatever the type of its members is.
-  private static let anyList = "LIST"
-
-  private enum Kind: String {
-    case string = "STRING"
-    case int64 = "INT64"
-    case double = "DOUBLE"
-    case bytes = "BYTES"
-    case timestamp = "TIMESTAMP"
-    case reference = "REFERENCE"
-    case location = "LOCATION"
-    case asset = "ASSETID"
+    let kind = FieldText.kind(
+      named: String(decoding: bytes.dropLast(end.count), as: UTF8.self))
+    return kind == .list ? nil : kind
   }
 
   private static func list(
-    _ value: JSONCursor, of kind: Kind
+    _ value: JSONCursor, of kind: FieldValue.Kind
   ) throws(JSONProblem) -> [FieldValue] {
     var values: [FieldValue] = []
     for element in try value.elements() { values.append(try single(element, of: kind)) }
@@ -93,7 +81,7 @@ enum FieldReader {
   }
 
   private static func single(
-    _ value: JSONCursor, of kind: Kind
+    _ value: JSONCursor, of kind: FieldValue.Kind
   ) throws(JSONProblem) -> FieldValue {
     switch kind {
     case .string: return .string(try value.string())
@@ -108,6 +96,8 @@ enum FieldReader {
     case .reference: return try reference(value)
     case .location: return try location(value)
     case .asset: return .asset(try asset(value))
+    // Some clients write the type `LIST` for every list, whatever the type of its members is.
+    case .list: return .list(try mixedList(value))
     }
   }
 

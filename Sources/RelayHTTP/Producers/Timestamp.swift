@@ -5,16 +5,25 @@ enum Timestamp {
   /// The instant of a date in the form of RFC 3339; `nil` if the text is no such date. Digits
   /// beyond milliseconds are dropped; a leap second counts as the second before it.
   static func instant(_ text: String) -> Instant? {
-    var rest = Array(text.utf8)[...]
-    guard let year = digits(4, &rest), take("-", &rest), let month = digits(2, &rest),
-      take("-", &rest), let day = digits(2, &rest), take("Tt ", &rest),
-      let hour = digits(2, &rest), take(":", &rest), let minute = digits(2, &rest),
-      take(":", &rest), let second = digits(2, &rest),
-      let fraction = fraction(&rest), let offset = offset(&rest), rest.isEmpty,
+    let bytes = Array(text.utf8)
+    guard bytes.count > 19, hasForm(bytes[..<10], "0000-00-00"), "Tt ".utf8.contains(bytes[10]),
+      hasForm(bytes[11..<19], "00:00:00")
+    else { return nil }
+    let (year, month, day) = (number(bytes[..<4]), number(bytes[5..<7]), number(bytes[8..<10]))
+    let (hour, minute) = (number(bytes[11..<13]), number(bytes[14..<16]))
+    let second = number(bytes[17..<19])
+    var rest = bytes[19...]
+    guard let fraction = fraction(&rest), let offset = offset(rest),
       1...12 ~= month, 1...days(in: month, of: year) ~= day, hour < 24, minute < 60, second <= 60
     else { return nil }
     let minutes = (dayNumber(year, month, day) * 24 + hour) * 60 + minute - offset
     return Instant(milliseconds: (minutes * 60 + min(second, 59)) * 1_000 + fraction)
+  }
+
+  /// True if the text is `form`, with any digit for each zero.
+  static func hasForm(_ text: some Collection<UInt8>, _ form: String) -> Bool {
+    text.count == form.utf8.count
+      && zip(text, form.utf8).allSatisfy { $1 == UInt8(ascii: "0") ? isDigit($0) : $0 == $1 }
   }
 
   /// The date of an answer in the form of RFC 9110: `Sat, 21 Nov 2026 03:00:00 GMT`.
@@ -32,51 +41,33 @@ enum Timestamp {
     return "\(weekday), \(two(day)) \(names[Int(month) - 1]) \(year) \(time) GMT"
   }
 
-  private static func digits(_ count: Int, _ rest: inout ArraySlice<UInt8>) -> Int64? {
-    var number: Int64 = 0
-    for _ in 0..<count {
-      guard let byte = rest.popFirst(), UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte else {
-        return nil
-      }
-      number = number * 10 + Int64(byte - UInt8(ascii: "0"))
-    }
-    return number
+  private static func isDigit(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "0")...UInt8(ascii: "9")) ~= byte
   }
 
-  private static func take(_ any: StaticString, _ rest: inout ArraySlice<UInt8>) -> Bool {
-    guard let byte = rest.first else { return false }
-    for place in 0..<any.utf8CodeUnitCount where any.utf8Start[place] == byte {
-      rest.removeFirst()
-      return true
-    }
-    return false
+  private static func number(_ digits: ArraySlice<UInt8>) -> Int64 {
+    digits.reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
   }
 
   /// Reads the fraction of a second, in milliseconds; 0 if there is no fraction, nil if the
   /// fraction has no digit.
   private static func fraction(_ rest: inout ArraySlice<UInt8>) -> Int64? {
-    guard take(".", &rest) else { return 0 }
-    var milliseconds: Int64 = 0
-    var scale: Int64 = 100
-    var count = 0
-    while let digit = rest.first, let value = Hex.value(of: digit), value < 10 {
-      milliseconds += Int64(value) * scale
-      scale /= 10
-      count += 1
-      rest.removeFirst()
-    }
-    return count > 0 ? milliseconds : nil
+    guard rest.first == UInt8(ascii: ".") else { return 0 }
+    let digits = rest.dropFirst().prefix(while: isDigit)
+    rest = rest[digits.endIndex...]
+    guard !digits.isEmpty else { return nil }
+    return (min(digits.count, 3)..<3).reduce(number(digits.prefix(3))) { number, _ in number * 10 }
   }
 
-  /// Reads the offset from UTC, in minutes; positive to the east. Returns nil if the offset is
-  /// missing or malformed.
-  private static func offset(_ rest: inout ArraySlice<UInt8>) -> Int64? {
-    if take("Zz", &rest) { return 0 }
-    let sign: Int64 = rest.first == UInt8(ascii: "-") ? -1 : 1
-    guard take("+-", &rest), let hours = digits(2, &rest), take(":", &rest),
-      let minutes = digits(2, &rest), hours < 24, minutes < 60
-    else { return nil }
-    return sign * (hours * 60 + minutes)
+  /// The offset from UTC, in minutes; positive to the east. Returns nil if the offset is missing or
+  /// malformed.
+  private static func offset(_ text: ArraySlice<UInt8>) -> Int64? {
+    guard let sign = text.first else { return nil }
+    if text.count == 1, "Zz".utf8.contains(sign) { return 0 }
+    guard "+-".utf8.contains(sign), hasForm(text.dropFirst(), "00:00") else { return nil }
+    let (hours, minutes) = (number(text.dropFirst().prefix(2)), number(text.suffix(2)))
+    guard hours < 24, minutes < 60 else { return nil }
+    return (sign == UInt8(ascii: "-") ? -1 : 1) * (hours * 60 + minutes)
   }
 
   private static func days(in month: Int64, of year: Int64) -> Int64 {

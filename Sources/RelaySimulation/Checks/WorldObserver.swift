@@ -43,6 +43,8 @@ struct WorldObserver {
   private(set) var found: Set<DeviceKey> = []
   private var renewed: Set<DeviceKey> = []
   private(set) var attempts: [DeviceKey: [(at: Instant, intent: Push.Intent)]] = [:]
+  /// Devices whose attempts this value forgot, although the relay may still count them.
+  private(set) var forgottenBudgets: Set<DeviceKey> = []
   private(set) var told: [DeviceKey: Told] = [:]
   /// Devices that have acknowledged at least once.
   private(set) var acknowledging: Set<DeviceKey> = []
@@ -135,6 +137,7 @@ struct WorldObserver {
         // budget of the retired registration.
         for dead in retired where dead.user == key.user && dead.scope == key.scope && dead != key {
           attempts[dead] = nil
+          forgottenBudgets.insert(dead)
         }
       }
       retired.remove(key)

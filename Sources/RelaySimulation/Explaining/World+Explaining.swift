@@ -100,6 +100,7 @@ extension World {
   /// Whether the device's budgets may be used up.
   private func mayHaveSpent(_ key: DeviceKey) -> Bool {
     if !faults.crashes.isEmpty || !faults.corrections.isEmpty { return true }
+    if observer.forgottenBudgets.contains(key) { return true }
     let from = now - plan.policy.background.per - .seconds(60)
     let spent = (observer.attempts[key] ?? []).count { $0.at > from }
     return spent >= min(plan.policy.background.max, plan.policy.alert.max)

@@ -39,8 +39,7 @@ package struct JSONCursor: Sendable {
   /// The member with this name; nil if the member is absent or null. An absent member and a null
   /// member mean the same.
   package func optional(_ key: StaticString) -> JSONCursor? {
-    guard let value = self[key], !value.isNull else { return nil }
-    return value
+    self[key].flatMap { $0.isNull ? nil : $0 }
   }
 
   package func required(_ key: StaticString) throws(JSONProblem) -> JSONCursor {
@@ -77,6 +76,14 @@ package struct JSONCursor: Sendable {
     throw problem("must be a whole number that fits 64 bits")
   }
 
+  /// A whole number; a number of more than 64 bits is taken as the largest or smallest of them.
+  package func cappedInteger() throws(JSONProblem) -> Int64 {
+    guard node.kind == .number, abs(tree.double(at: index)) >= 0x1p63 else {
+      return try integer()
+    }
+    return tree.double(at: index) < 0 ? .min : .max
+  }
+
   package func double() throws(JSONProblem) -> Double {
     guard node.kind == .number else { throw mismatch("a number") }
     if let number = plainInteger() { return Double(number) }
@@ -98,7 +105,9 @@ package struct JSONCursor: Sendable {
     let end = start + Int(node.extent)
     let isNegative = tree.bytes[start] == UInt8(ascii: "-")
     if isNegative { start += 1 }
-    guard end - start <= 18 else { return longInteger() }
+    guard end - start <= 18 else {
+      return Int64(String(decoding: tree.bytes[Int(node.start)..<end], as: UTF8.self))
+    }
     var number: Int64 = 0
     for place in start..<end {
       let digit = tree.bytes[place] &- UInt8(ascii: "0")
@@ -106,11 +115,6 @@ package struct JSONCursor: Sendable {
       number = number &* 10 &+ Int64(digit)
     }
     return isNegative ? -number : number
-  }
-
-  private func longInteger() -> Int64? {
-    let start = Int(node.start)
-    return Int64(String(decoding: tree.bytes[start..<start + Int(node.extent)], as: UTF8.self))
   }
 
   /// An array's values, in their order.

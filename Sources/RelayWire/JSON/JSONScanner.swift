@@ -1,15 +1,15 @@
-/// Reads a JSON text in one pass, without recursion.
+/// Reads a JSON text in one pass, without recursion. A text beyond a limit is refused, and takes no
+/// further memory.
 struct JSONScanner {
-  private let text: UnsafeBufferPointer<UInt8>
-  private let limits: JSONLimits
-  private var at = 0
-  /// The node indexes of the arrays and objects that are not closed yet, outermost first.
-  private var open: [Int] = []
+  /// How deep arrays and objects may be nested.
+  static let depthMax = 64
+  /// The most values and keys together. Each takes twelve bytes while the tree exists.
+  static let nodesMax = 1_048_576
 
-  init(text: UnsafeBufferPointer<UInt8>, limits: JSONLimits) {
-    self.text = text
-    self.limits = limits
-  }
+  let text: UnsafeBufferPointer<UInt8>
+  var at = 0
+  /// The node indexes of the arrays and objects that are not closed yet, outermost first.
+  var open: [Int] = []
 
   mutating func scan(into nodes: inout [JSONNode]) throws(JSONProblem) {
     guard text.count < Int(UInt32.max) else { throw problem("the text is too long") }
@@ -64,8 +64,8 @@ struct JSONScanner {
   }
 
   private mutating func value(into nodes: inout [JSONNode]) throws(JSONProblem) {
-    guard nodes.count < limits.nodes else {
-      throw problem("the text has more than \(limits.nodes) values; split it")
+    guard nodes.count < Self.nodesMax else {
+      throw problem("the text has more than \(Self.nodesMax) values; split it")
     }
     switch text[at] {
     case UInt8(ascii: "\""): try string(into: &nodes)
@@ -81,8 +81,8 @@ struct JSONScanner {
   private mutating func begin(
     _ kind: JSONNode.Kind, _ nodes: inout [JSONNode]
   ) throws(JSONProblem) {
-    guard open.count < limits.depth else {
-      throw problem("arrays and objects are nested more than \(limits.depth) deep")
+    guard open.count < Self.depthMax else {
+      throw problem("arrays and objects are nested more than \(Self.depthMax) deep")
     }
     open.append(nodes.count)
     nodes.append(JSONNode(start: UInt32(at), extent: 0, kind: kind))

@@ -8,12 +8,13 @@ package final class JSONTree: Sendable {
   let bytes: [UInt8]
   let nodes: [JSONNode]
 
-  /// - Throws: `JSONProblem` if `bytes` are not exactly one JSON text, or exceed `limits`.
-  package init(_ bytes: [UInt8], limits: JSONLimits = JSONLimits()) throws(JSONProblem) {
+  /// - Throws: `JSONProblem` if `bytes` are not exactly one JSON text, or exceed the
+  ///   limits of `JSONScanner`.
+  package init(_ bytes: [UInt8]) throws(JSONProblem) {
     var nodes: [JSONNode] = []
-    nodes.reserveCapacity(min(bytes.count / 6 + 8, limits.nodes))
+    nodes.reserveCapacity(min(bytes.count / 6 + 8, JSONScanner.nodesMax))
     let failure = bytes.withUnsafeBufferPointer { text -> JSONProblem? in
-      var scanner = JSONScanner(text: text, limits: limits)
+      var scanner = JSONScanner(text: text)
       do throws(JSONProblem) {
         try scanner.scan(into: &nodes)
         return nil

@@ -61,12 +61,6 @@ package struct JSONWriter: Sendable {
     bytes.append(contentsOf: "null".utf8)
   }
 
-  package mutating func strings(_ texts: [String]) {
-    beginArray()
-    for text in texts { string(text) }
-    endArray()
-  }
-
   /// Writes a comma, unless the value is the first of its array or object, or follows its key.
   private mutating func separate() {
     switch bytes.last {
@@ -127,8 +121,51 @@ extension JSONWriter {
     boolean(value)
   }
 
-  package mutating func strings(_ key: StaticString, _ texts: [String]) {
+  package mutating func double(_ key: StaticString, _ number: Double) {
     self.key(key)
-    strings(texts)
+    double(number)
+  }
+
+  package mutating func strings(_ key: StaticString, _ texts: [String]) {
+    beginArray(key)
+    for text in texts { string(text) }
+    endArray()
+  }
+
+  package mutating func beginArray(_ key: StaticString) {
+    self.key(key)
+    beginArray()
+  }
+
+  /// Writes an object, whose members `members` writes.
+  package mutating func object<Failure: Error>(
+    _ members: (inout JSONWriter) throws(Failure) -> Void
+  ) throws(Failure) {
+    beginObject()
+    try members(&self)
+    endObject()
+  }
+
+  package mutating func object(_ key: StaticString, _ members: (inout JSONWriter) -> Void) {
+    self.key(key)
+    object(members)
+  }
+
+  /// Writes an array with one object for each item, whose members `members` writes.
+  package mutating func objects<Item>(
+    _ key: StaticString, _ items: some Sequence<Item>, _ members: (inout JSONWriter, Item) -> Void
+  ) {
+    beginArray(key)
+    for item in items { object { members(&$0, item) } }
+    endArray()
+  }
+
+  /// A text that is one object, whose members `members` writes.
+  package static func object<Failure: Error>(
+    capacity: Int = 256, _ members: (inout JSONWriter) throws(Failure) -> Void
+  ) throws(Failure) -> JSONWriter {
+    var json = JSONWriter(capacity: capacity)
+    try json.object(members)
+    return json
   }
 }

@@ -50,8 +50,9 @@ struct FuzzedConnection {
     self.courier = courier
     let logger = Logger(label: "fuzz", factory: { _ in SwiftLogNoOpLogHandler() })
     let listener = Listener(
-      on: .control("/nonexistent"), responder: responder, clock: FuzzClock(), limits: limits,
-      group: channel.embeddedEventLoop, logger: logger)
+      socket: .control("/nonexistent"), responder: responder, clock: FuzzClock(), limits: limits,
+      group: channel.embeddedEventLoop, connections: Connections(limits), logger: logger,
+      onListening: { _ in })
     try channel.pipeline.syncOperations.addHandler(wire)
     try listener.setUp(channel, nil) { asked in
       thread.begin { await listener.answer(asked) }

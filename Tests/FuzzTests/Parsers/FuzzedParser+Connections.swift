@@ -20,7 +20,7 @@ extension FuzzedParser {
         let api = API(
           relay: relay, reader: relay, reads: reads, keys: FuzzKeys(), clock: FuzzClock(),
           access: registry, courier: courier, settings: settings)
-        return (APIResponder(api: api), courier)
+        return (api, courier)
       }
       try Defect.unless(
         !relay.isSpoilt, "what a caller sent is another when it is read from the journal")
@@ -34,7 +34,7 @@ extension FuzzedParser {
         let admin = AdminAPI(
           relay: relay, reader: relay, reads: reads, keys: FuzzKeys(), clock: FuzzClock(),
           access: registry, settings: settings)
-        return (ControlResponder(admin: admin), nil)
+        return (admin, nil)
       }
     },
   ]

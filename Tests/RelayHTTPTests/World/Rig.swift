@@ -21,9 +21,7 @@ struct Rig {
 
   let relay: TestRelay
   let settings: HTTPSettings
-  let responder: APIResponder
   let registry: ScopeRegistry
-  let control: ControlResponder
   let api: API
   let courier: Courier
   let admin: AdminAPI
@@ -67,8 +65,6 @@ struct Rig {
       relay: self.relay, reader: self.relay, reads: reads, keys: keys, clock: clock,
       access: registry,
       settings: settings)
-    responder = APIResponder(api: api)
-    control = ControlResponder(admin: admin)
   }
 
   struct Answer {
@@ -111,8 +107,8 @@ struct Rig {
     let buffer = body.map { ByteBuffer(string: $0) }
     let response =
       isControl
-      ? try await Self.knock(control, method, path, fields, buffer)
-      : try await Self.knock(responder, method, path, fields, buffer)
+      ? try await Self.knock(admin, method, path, fields, buffer)
+      : try await Self.knock(api, method, path, fields, buffer)
     let text = String(buffer: response.body)
     let tree = try? JSONTree(Array(text.utf8))
     let empty = try JSONTree(Array("{}".utf8))
@@ -123,7 +119,7 @@ struct Rig {
 
   /// The answer of another daemon's control socket.
   static func ask(_ admin: AdminAPI, _ path: String) async throws -> String {
-    String(buffer: try await knock(ControlResponder(admin: admin), .get, path, [:], nil).body)
+    String(buffer: try await knock(admin, .get, path, [:], nil).body)
   }
 
   private static func knock(

@@ -2,6 +2,7 @@ import Foundation
 import RelayCore
 import RelayEngine
 import RelayMemory
+import RelayMemoryStore
 import RelayStore
 
 /// All implementations that must pass the suite. A new store adds a case to this list.

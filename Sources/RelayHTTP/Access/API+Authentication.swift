@@ -2,8 +2,85 @@ import Crypto
 import Foundation
 import HTTPTypes
 import Hummingbird
+import NIOCore
 import RelayCore
+import RelayEngine
 import RelayWire
+
+/// Authenticates the user or producer that sent a request. A failed authentication counts against
+/// the sender's address.
+extension API {
+  /// The user on whose behalf a device sends this request.
+  func user(
+    of request: Request, _ authenticator: ScopeAuthenticator, on channel: any Channel
+  ) async throws(WireError) -> UserID {
+    do throws(WireError) {
+      return try await authenticator.user(of: request, at: clock.wall())
+    } catch {
+      throw fairness.failed(
+        error, from: RemoteAddress(channel.remoteAddress), at: clock.boot())
+    }
+  }
+
+  /// The producer that sent this request, as far as the header fields identify it.
+  func claim(
+    of request: Request, _ authenticator: ScopeAuthenticator, on channel: any Channel
+  ) throws(WireError) -> ProducerClaim {
+    do throws(WireError) {
+      let claim = try authenticator.producer(of: request, at: clock.wall())
+      guard case .signed = claim else { return claim }
+      try fairness.mayClaim(from: claim.remote(on: channel), at: clock.boot())
+      HTTPConnection.hurryBody(on: channel, within: limits.unverifiedBodySeconds)
+      return claim
+    } catch {
+      throw fairness.failed(
+        error, from: RemoteAddress(channel.remoteAddress), at: clock.boot())
+    }
+  }
+
+  /// The producer that sent this body.
+  ///
+  /// - Throws: `WireError` if the signature does not match the body.
+  func producer(
+    _ claim: ProducerClaim, sending body: [UInt8], from remote: RemoteAddress?
+  ) throws(WireError) -> String {
+    switch claim {
+    case .known(let name): return name
+    case .signed(let request, let key, let name):
+      guard request.isSigned(by: key, body) else {
+        let error = WireError(
+          .authenticationFailed,
+          "X-Apple-CloudKit-Request-SignatureV1 does not verify for this date, body and path")
+        throw fairness.failed(error, from: remote, at: clock.boot())
+      }
+      return name
+    }
+  }
+}
+
+/// The producer of a request, as far as it is known before the body is read.
+enum ProducerClaim {
+  case known(String)
+  case signed(SignedRequest, ProducerKey, String)
+
+  /// The address that a false claim counts against; `nil` if the producer is known already, or
+  /// calls through a Unix socket. Call this before the body is read, because a closed channel has
+  /// no address.
+  func remote(on channel: any Channel) -> RemoteAddress? {
+    switch self {
+    case .known: nil
+    case .signed: RemoteAddress(channel.remoteAddress)
+    }
+  }
+
+  /// The caller against whose share the body counts while it is read.
+  func caller(in scope: Scope, from remote: RemoteAddress?) -> CallerID {
+    switch self {
+    case .known(let name): .producer(scope, name)
+    case .signed(let request, _, _): .claimed(scope, request.keyID, remote)
+    }
+  }
+}
 
 /// The public key (P-256) that verifies a producer's requests.
 package struct ProducerKey: Hashable, Sendable {
@@ -33,7 +110,6 @@ struct SignedRequest: Sendable {
   /// The largest accepted difference between the sender's clock and the relay's, in either
   /// direction.
   static let dateWindow = Span.minutes(10)
-  private static let dateForm = "0000-00-00T00:00:00Z"
 
   let keyID: String
   private let date: String
@@ -50,7 +126,9 @@ struct SignedRequest: Sendable {
       throw Self.refusal(name, "is missing; a signed request carries all three headers")
     }
     (keyID, date, path) = (fields[0] ?? "", fields[1] ?? "", request.uri.path)
-    guard Self.hasForm(date), let instant = Timestamp.instant(date) else {
+    guard Timestamp.hasForm(date.utf8, "0000-00-00T00:00:00Z"),
+      let instant = Timestamp.instant(date)
+    else {
       throw Self.refusal(
         .requestDate, "must be UTC without a fraction, such as 2026-11-21T03:00:00Z")
     }
@@ -69,13 +147,6 @@ struct SignedRequest: Sendable {
     if key.verifies(signature, of: "\(date):\(digest):\(path)") { return true }
     // A client may leave the digest out of the signed text if the request has no body.
     return body.isEmpty && key.verifies(signature, of: "\(date)::\(path)")
-  }
-
-  private static func hasForm(_ text: String) -> Bool {
-    text.utf8.count == dateForm.utf8.count
-      && zip(text.utf8, dateForm.utf8).allSatisfy { byte, form in
-        form == UInt8(ascii: "0") ? (UInt8(ascii: "0")...UInt8(ascii: "9")) ~= byte : byte == form
-      }
   }
 
   private static func refusal(_ name: HTTPField.Name, _ what: String) -> WireError {

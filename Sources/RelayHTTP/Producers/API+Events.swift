@@ -6,35 +6,24 @@ import RelayEngine
 import RelayWire
 
 /// Answers `/events/1/…`, to which producers report changes.
-struct EventsController: Sendable {
-  let relay: any RelayService
-  let feeds: FeedAccess
-  let submissions: Submissions
-  let authentication: CallerAuthentication
-  let keys: any TokenKeys & IdentityKeys
-  let fairness: Fairness
-  let bodies: BodyMemoryLimit
-  let answers: AnswerMemoryLimit
-  let turns: ReadingTurns
-  let limits: HTTPLimits
-
+extension API {
   /// Accepts a producer's changes. All valid changes of a request are submitted together.
-  func take(
+  func takeEvents(
     _ request: Request, _ authenticator: ScopeAuthenticator, on channel: any Channel
   ) async throws -> Response {
     var arrival = try await arrival(of: request, authenticator, on: channel)
     let refused = try await withoutRoom(arrival.facts, of: arrival.caller)
     arrival.reject(refused, known: try await known(among: refused.keys.sorted(), arrival.facts))
-    relay.refused(changes: arrival.result.rejectedCount)
-    let answers = try await submissions.submit(arrival.facts, for: arrival.caller)
+    relay.refused(changes: arrival.rejected.count)
+    let answers = try await submit(arrival.facts, for: arrival.caller)
     for (item, answer) in zip(arrival.items, answers) {
       switch answer {
-      case .duplicate: arrival.result.duplicates += 1
-      case .refused(let refusal): arrival.result.reject(item.index, item.id, WireError(refusal))
-      case .accepted, .registered, .subscriptions, .done: arrival.result.accepted += 1
+      case .duplicate: arrival.duplicates += 1
+      case .refused(let refusal): arrival.reject(item.index, item.id, WireError(refusal))
+      case .accepted, .registered, .subscriptions, .done: arrival.accepted += 1
       }
     }
-    let response = arrival.result.response
+    let response = arrival.response
     try arrival.room.grow(to: response.body.contentLength ?? 0, isDone: true)
     return response.holding(arrival.place, arrival.room)
   }
@@ -45,7 +34,7 @@ struct EventsController: Sendable {
   private func arrival(
     of request: Request, _ authenticator: ScopeAuthenticator, on channel: any Channel
   ) async throws -> Arrival {
-    let claim = try authentication.claim(of: request, authenticator, on: channel)
+    let claim = try claim(of: request, authenticator, on: channel)
     let format = try EventFormat(of: request)
     try format.check(for: claim)
     let remote = claim.remote(on: channel)
@@ -54,79 +43,73 @@ struct EventsController: Sendable {
     defer { room.leave() }
     let bytes = try await room.collect(request, upTo: limits.bodyBytes)
     let producer = try await turns.read(bytes.count, of: claimed) {
-      try authentication.producer(claim, sending: bytes, from: remote)
+      try self.producer(claim, sending: bytes, from: remote)
     }
     let caller = CallerID.producer(authenticator.scope, producer)
     let begun = Arrival(
       caller: caller, place: try fairness.begin(for: caller),
       room: try answers.room(for: caller))
     try room.pass(to: caller)
+    let reader = EventReader(
+      scope: authenticator.scope, producer: producer, ids: keys, limits: limits,
+      fetchCapacity: authenticator.fetchCapacity(of: producer))
     return try await turns.read(bytes.count, of: caller) {
-      try read(bytes, format, request.headers, authenticator, begun, producer)
+      try self.read(
+        format.events(in: bytes, request.headers, self.limits), format, reader, into: begun)
     }
   }
 
   private func read(
-    _ bytes: [UInt8], _ format: EventFormat, _ headers: HTTPFields,
-    _ authenticator: ScopeAuthenticator,
-    _ begun: Arrival, _ producer: String
+    _ events: [ArrivedEvent], _ format: EventFormat, _ reader: EventReader, into begun: Arrival
   ) throws -> Arrival {
     var arrival = begun
-    let events = try format.events(in: bytes, headers, limits)
-    let reader = EventReader(
-      scope: authenticator.scope, producer: producer, ids: keys, limits: limits,
-      fetchCapacity: authenticator.fetchCapacity(of: producer))
     arrival.facts.reserveCapacity(events.count)
     for (index, event) in events.enumerated() {
       if event.bytes > limits.eventBytes {
-        let why = tooLarge(event)
+        let why = WireError(
+          .quotaExceeded,
+          "the event has \(event.bytes) bytes, and one may have \(limits.eventBytes); send its "
+            + "record without the fields that no subscription asks for")
         guard format.isBatch else {
           relay.refused(changes: 1)
           throw why
         }
-        arrival.result.reject(index, event.id, why)
+        arrival.reject(index, event.id, why)
         continue
       }
       do throws(JSONProblem) {
         arrival.facts.append(.change(try event.change(by: reader)))
         arrival.items.append((index, event.id))
       } catch {
-        arrival.result.reject(index, event.id, WireError(error))
+        arrival.reject(index, event.id, WireError(error))
       }
     }
     return arrival
-  }
-
-  private func tooLarge(_ event: ArrivedEvent) -> WireError {
-    WireError(
-      .quotaExceeded,
-      "the event has \(event.bytes) bytes, and one may have \(limits.eventBytes); send its record "
-        + "without the fields that no subscription asks for")
   }
 }
 
 // MARK: Room in zones and databases
 
-extension EventsController {
+extension API {
   /// The refusals of the changes that would bring a zone or a database beyond its limit, by the
   /// index of the change in `facts`. Reads only feeds that are near their limit, when every fact
   /// answered before this call is visible in them.
   private func withoutRoom(
     _ facts: [Fact], of caller: CallerID
-  ) async throws(WireError) -> [Int: Refusal] {
+  ) async throws -> [Int: Refusal] {
     var asked: [FeedKey: Set<Subject>] = [:]
     for case .change(let change) in facts {
-      for place in change.places + change.removed where feeds.reader.isNearlyFull(place.feed) {
+      for place in change.places + change.removed where reader.isNearlyFull(place.feed) {
         asked[place.feed, default: []].insert(place.subject)
       }
     }
     guard !asked.isEmpty else { return [:] }
     var rooms: [FeedKey: Holdings] = [:]
-    let until = feeds.patience
+    let until = patience
     for (feed, subjects) in asked {
-      try await feeds.visible(.feed(feed), until: until)
-      rooms[feed] = try await feeds.read(for: caller, until: until) { () async throws(StoreError) in
-        try await feeds.reader.holdings(of: feed, among: subjects)
+      try await relay.visible([.feed(feed)], until: until)
+      rooms[feed] = try await read(for: caller, until: until) {
+        try await reader.holdings(of: feed, among: subjects)
       }
     }
     var refused: [Int: Refusal] = [:]
@@ -145,18 +128,14 @@ extension EventsController {
 
   /// Those of the changes at `places` that the relay has accepted before. A repeated change is a
   /// duplicate, even if there is no room for it now.
-  private func known(among places: [Int], _ facts: [Fact]) async throws(WireError) -> Set<Int> {
+  private func known(among places: [Int], _ facts: [Fact]) async throws -> Set<Int> {
     var asked: [(place: Int, change: Change)] = []
     for place in places {
       if case .change(let change) = facts[place] { asked.append((place, change)) }
     }
     guard !asked.isEmpty else { return [] }
-    do throws(Unavailable) {
-      let known = try await relay.known(asked.map(\.change))
-      return Set(zip(asked, known).filter(\.1).map(\.0.place))
-    } catch {
-      throw WireError(error)
-    }
+    let known = try await relay.known(asked.map(\.change))
+    return Set(zip(asked, known).filter(\.1).map(\.0.place))
   }
 
   private static func refusal(of change: Change, _ rooms: [FeedKey: Holdings]) -> Refusal? {
@@ -180,32 +159,25 @@ private struct Arrival {
   var facts: [Fact] = []
   /// The index and id of each fact's event.
   var items: [(index: Int, id: String?)] = []
-  var result = IntakeResult()
+  var accepted = 0
+  var duplicates = 0
+  var rejected: [(index: Int, id: String?, why: WireError)] = []
+
+  mutating func reject(_ index: Int, _ id: String?, _ why: WireError) {
+    rejected.append((index, id, why))
+  }
 
   /// - Parameters:
   ///   - refused: the refusals, by the index of the refused fact in `facts`.
   ///   - known: the indexes of those refused facts that the relay has accepted before.
   mutating func reject(_ refused: [Int: Refusal], known: Set<Int>) {
     guard !refused.isEmpty else { return }
-    result.duplicates += known.count
+    duplicates += known.count
     for (place, refusal) in refused where !known.contains(place) {
-      result.reject(items[place].index, items[place].id, WireError(refusal))
+      reject(items[place].index, items[place].id, WireError(refusal))
     }
     let left = facts.indices.filter { refused[$0] == nil }
     (facts, items) = (left.map { facts[$0] }, left.map { items[$0] })
-  }
-}
-
-/// The outcome of a request's events.
-private struct IntakeResult {
-  var accepted = 0
-  var duplicates = 0
-  private var rejected: [(index: Int, id: String?, why: WireError)] = []
-
-  var rejectedCount: Int { rejected.count }
-
-  mutating func reject(_ index: Int, _ id: String?, _ why: WireError) {
-    rejected.append((index, id, why))
   }
 
   /// The answer. Its status is 400 if events were rejected and no event was accepted or a
@@ -214,25 +186,19 @@ private struct IntakeResult {
   /// second time.
   var response: Response {
     let failed = accepted == 0 && duplicates == 0 && !rejected.isEmpty
-    var json = JSONWriter()
-    json.beginObject()
-    json.integer("accepted", accepted)
-    json.integer("duplicates", duplicates)
-    json.key("rejected")
-    json.beginArray()
-    // Rejected events are listed in the order of the request.
-    for item in rejected.sorted(by: { $0.index < $1.index }) {
-      json.beginObject()
-      json.integer("index", item.index)
-      json.string("id", ifAny: item.id)
-      json.string("code", item.why.code.rawValue)
-      json.string("reason", item.why.reason)
-      json.endObject()
-    }
-    json.endArray()
     let summary = WireError(.badRequest, "no event was accepted or known; see rejected")
-    if failed { summary.write(into: &json) }
-    json.endObject()
+    let json = JSONWriter.object { json in
+      json.integer("accepted", accepted)
+      json.integer("duplicates", duplicates)
+      // Rejected events are listed in the order of the request.
+      json.objects("rejected", rejected.sorted { $0.index < $1.index }) { json, item in
+        json.integer("index", item.index)
+        json.string("id", ifAny: item.id)
+        json.string("code", item.why.code.rawValue)
+        json.string("reason", item.why.reason)
+      }
+      if failed { summary.write(into: &json) }
+    }
     return failed ? summary.response(json) : Response(json, status: .accepted)
   }
 }

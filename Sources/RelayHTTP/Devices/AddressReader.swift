@@ -3,11 +3,49 @@ import Foundation
 import RelayCore
 import RelayWire
 
-/// Reads the addresses of providers other than APNs.
-extension TokensController {
+/// Reads the addresses of devices.
+struct AddressReader {
+  let limits: HTTPLimits
+  let keys: any TokenKeys
+
+  func address(of request: DeviceRequest) throws -> Address {
+    let (body, authenticator) = (request.body, request.authenticator)
+    if let transport = body.optional("transport") {
+      switch Spelled(try transport.string()) {
+      case "apns": break
+      case "fcm": return try firebaseAddress(in: body, authenticator.access)
+      case "webpush": return try webAddress(in: body, authenticator.access)
+      default: throw transport.problem("must be \"apns\", \"fcm\" or \"webpush\"")
+      }
+    }
+    let environment = try body.required("apnsEnvironment").environment()
+    let token = try pushToken(body.required("apnsToken"))
+    // A client of CloudKit registers with the token that it got from `tokens/create`.
+    if CreatedToken.isOurs(token, with: keys) { return .courier(token) }
+    return Address(
+      transport: .apns, topic: try authenticator.topic(in: body), token: token,
+      environment: environment)
+  }
+
+  /// Reads a push token as hexadecimal text if possible, otherwise as base64. A text of only
+  /// hexadecimal digits is never read as base64.
+  func pushToken(_ value: JSONCursor) throws(JSONProblem) -> [UInt8] {
+    let text = try value.string()
+    // An odd number of hexadecimal digits is an incomplete token, and is refused.
+    let isHexadecimal = text.utf8.allSatisfy { Hex.isDigit($0) }
+    guard let token = Hex.bytes(text) ?? (isHexadecimal ? nil : Base64.bytes(text)), !token.isEmpty
+    else {
+      throw value.problem("must be hexadecimal or base64")
+    }
+    guard token.count <= limits.pushTokenBytes else {
+      throw value.problem("has more than \(limits.pushTokenBytes) bytes")
+    }
+    return token
+  }
+
   /// Reads an address of FCM: `{transport: "fcm", token}`.
-  func firebaseAddress(in body: JSONCursor, _ authenticator: ScopeAuthenticator) throws -> Address {
-    guard let project = authenticator.firebaseProject else {
+  private func firebaseAddress(in body: JSONCursor, _ access: ScopeAccess) throws -> Address {
+    guard let project = access.firebaseProject else {
       throw WireError(.badRequest, "transport 'fcm' is not configured in this environment")
     }
     let value = try body.required("token")
@@ -23,8 +61,8 @@ extension TokensController {
 
   /// Reads an address of Web Push: `{transport: "webpush", subscription: {endpoint, keys: {p256dh,
   /// auth}}}`. The subscription is what a browser's `PushSubscription.toJSON()` returns.
-  func webAddress(in body: JSONCursor, _ authenticator: ScopeAuthenticator) throws -> Address {
-    guard let webPush = authenticator.webPush else {
+  private func webAddress(in body: JSONCursor, _ access: ScopeAccess) throws -> Address {
+    guard let webPush = access.webPush else {
       throw WireError(.badRequest, "transport 'webpush' is not configured in this environment")
     }
     let subscription = try body.required("subscription")
@@ -32,7 +70,9 @@ extension TokensController {
     let keys = try subscription.required("keys")
     let publicKey = try keys.required("p256dh")
     guard let point = Base64.bytes(try publicKey.string()),
-      point.count == WebSubscription.publicKeyBytes, Self.isOnCurve(point)
+      point.count == WebSubscription.publicKeyBytes,
+      // The error does not matter: if it is thrown, the bytes are no key.
+      (try? P256.KeyAgreement.PublicKey(x963Representation: point)) != nil
     else { throw publicKey.problem("must be an uncompressed point of P-256 in base64url") }
     let auth = try keys.required("auth")
     guard let secret = Base64.bytes(try auth.string()), secret.count == WebSubscription.secretBytes
@@ -63,11 +103,6 @@ extension TokensController {
     return text
   }
 
-  private static func isOnCurve(_ point: [UInt8]) -> Bool {
-    // The error does not matter: if it is thrown, the bytes are no key.
-    (try? P256.KeyAgreement.PublicKey(x963Representation: point)) != nil
-  }
-
   /// True for an address that is not public, in any spelling that the resolver accepts.
   private static func isPrivate(host: String) -> Bool {
     let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
@@ -86,5 +121,40 @@ extension TokensController {
       guard let address = room.baseAddress, resolve(address) else { return nil }
       return Array(UnsafeRawBufferPointer(room))
     }
+  }
+}
+
+/// The token of a device that has only the courier. The token is random, and the relay recognises
+/// it when a client sends it back, so that the relay never takes it for an APNs token.
+///
+/// The token consists of key id, 16 random bytes and authentication code: 32 bytes, as many as an
+/// APNs token has. It gives access to nothing.
+enum CreatedToken {
+  static let bytes = 32
+
+  private static let keyBytes = 4
+  private static let drawnBytes = 16
+  private static let codeBytes = 12
+
+  static func draw(with keys: any TokenKeys) -> [UInt8] {
+    let places = (0..<keyBytes).reversed()
+    let key = places.map { UInt8(truncatingIfNeeded: keys.signing >> ($0 * 8)) }
+    let named = key + RandomID.bytes(drawnBytes)
+    return named + (code(of: named, by: keys.signing, keys) ?? [])
+  }
+
+  static func isOurs(_ token: [UInt8], with keys: any TokenKeys) -> Bool {
+    guard token.count == bytes else { return false }
+    let named = Array(token.dropLast(codeBytes))
+    let keyID = named.prefix(keyBytes).reduce(0) { $0 << 8 | UInt32($1) }
+    guard let code = code(of: named, by: keyID, keys) else { return false }
+    return SecretComparison.isEqual(code, Array(token.suffix(codeBytes)))
+  }
+
+  private static func code(
+    of named: [UInt8], by keyID: UInt32, _ keys: any TokenKeys
+  ) -> [UInt8]? {
+    keys.code(of: [SealedText.Purpose.created.rawValue] + named, keyID: keyID)
+      .map { Array($0.prefix(codeBytes)) }
   }
 }
