@@ -93,21 +93,24 @@ package struct RecordChange: Hashable, Sendable {
   package var name: String
   package var type: String
   package var tag: String?
-  /// The record's fields in order of name, each name once.
-  package var fields: [Field] {
-    didSet { fields = Field.inOrder(fields) }
-  }
+  private var ordered: [Field]
 
   package init(verb: Verb, name: String, type: String, tag: String? = nil, fields: [Field] = []) {
     self.verb = verb
     self.name = name
     self.type = type
     self.tag = tag
-    self.fields = Field.inOrder(fields)
+    ordered = Field.inOrder(fields)
+  }
+
+  /// The record's fields in order of name, each name once. The setter sorts the fields.
+  package var fields: [Field] {
+    get { ordered }
+    set { ordered = Field.inOrder(newValue) }
   }
 
   package func value(of field: String) -> FieldValue? {
-    fields.place(of: field).map { fields[$0].value }
+    ordered.place(of: field).map { ordered[$0].value }
   }
 
   package enum Verb: UInt8, Hashable, Sendable { case created = 1, updated, deleted }

@@ -111,10 +111,10 @@ package struct FeedCut: Hashable, Sendable {
   /// Whether the feed's pages state that changes are missing; `nil` means that this is unchanged.
   package var gap: Bool?
   /// One delta for each subject, in order of the subjects' first change.
-  package var deltas: [SubjectDelta]
+  package var deltas: [SubjectDelta] = []
   /// Read marks, which the fold applies after the deltas, in this order. Only notifications feeds
   /// have them.
-  package var marks: [ReadMarks]
+  package var marks: [ReadMarks] = []
   /// The newest position of the deltas that the cut leaves out, because newer deltas fill the feed
   /// and the fold would remove the older entries at once. The fold raises the floor to this
   /// position last, as it does when it removes entries. Only notifications feeds have this.
