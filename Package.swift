@@ -94,8 +94,8 @@ let rooms: [Target] = [
   .room(
     "RelayPush", ["RelayEngine", "RelayCore", "CNghttp2", "CCurl"],
     products: nio + collections + [
-      tls, .product(name: "NIOTLS", package: "swift-nio"), jwt, crypto, rsa, logging, lifecycle,
-      x509, asn1,
+      tls, .product(name: "NIOTLS", package: "swift-nio"), crypto, rsa, logging, lifecycle, x509,
+      asn1,
     ]),
   .room(
     "RelayHTTP", ["RelayEngine", "RelayCore", "RelayWire"],

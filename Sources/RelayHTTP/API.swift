@@ -5,53 +5,80 @@ package import RelayEngine
 import RelayWire
 
 /// Answers the requests of devices, producers, couriers and health checks: finds the endpoint of
-/// each request, and has what all endpoints share. The endpoints are in extensions.
+/// each request, opens the requests of devices, and passes each request to the controller of its
+/// resource.
 ///
 /// The relay has its own table of paths and uses no router: the paths are few and fixed, and a
 /// request with a wrong method must be answered with 405 and `Allow`.
 package final class API: RequestResponder {
-  let relay: any RelayService
-  let reader: any FeedReader
-  let reads: StoreReads
-  let keys: any TokenKeys & IdentityKeys
-  let clock: any ClockReader
-  let access: ScopeRegistry
-  let limits: HTTPLimits
+  private let relay: any RelayService
+  private let access: ScopeRegistry
+  private let clock: any ClockReader
+  private let limits: HTTPLimits
+  let fairness: Fairness
   let bodies: BodyMemoryLimit
   let answers: AnswerMemoryLimit
-  let fairness: Fairness
   /// Turns to read large bodies.
-  let turns = ReadingTurns()
-  /// Turns to read the store. Without turns, the many pages of one user would take all of the
-  /// store's readers and all threads.
-  let looks: CallerTurns
-  let courier: Courier
-  let courierAddresses: CourierAddresses
+  private let turns = ReadingTurns()
+  let store: StoreAccess
+  private let authentication: CallerAuthentication
+
+  private let tokens: TokensController
+  private let subscriptions: SubscriptionsController
+  private let zones: ZonesController
+  private let databaseChanges: DatabaseChangesController
+  private let zoneChanges: ZoneChangesController
+  private let notifications: NotificationsController
+  private let events: EventsController
+  let couriers: CourierController
 
   package init(
     relay: any RelayService, reader: any FeedReader, reads: StoreReads,
     keys: any TokenKeys & IdentityKeys, clock: any ClockReader, access: ScopeRegistry,
     courier: Courier, settings: HTTPSettings
   ) {
+    let limits = settings.limits
     self.relay = relay
-    self.reader = reader
-    self.reads = reads
-    self.keys = keys
-    self.clock = clock
     self.access = access
-    self.courier = courier
-    limits = settings.limits
+    self.clock = clock
+    self.limits = limits
+    fairness = Fairness(limits)
     bodies = BodyMemoryLimit(limits)
     answers = AnswerMemoryLimit(limits)
-    fairness = Fairness(limits)
-    looks = CallerTurns(places: limits.storeLooks, share: limits.storeLooksPerCaller)
-    courierAddresses = CourierAddresses(
+    store = StoreAccess(
+      relay: relay, reader: reader, reads: reads,
+      looks: CallerTurns(places: limits.storeLooks, share: limits.storeLooksPerCaller),
+      clock: clock, answerWithin: limits.answerWithin)
+    authentication = CallerAuthentication(fairness: fairness, clock: clock, limits: limits)
+    let submissions = Submissions(relay: relay, fairness: fairness, clock: clock)
+    let feeds = FeedAccess(
+      store: store, submissions: submissions, relay: relay, keys: keys, limits: limits)
+    let addresses = CourierAddresses(
       keys: keys, clock: clock, publicURL: settings.publicURL, limits: limits)
+
+    tokens = TokensController(
+      store: store, submissions: submissions, relay: relay, keys: keys, courier: addresses,
+      limits: limits)
+    subscriptions = SubscriptionsController(
+      store: store, submissions: submissions, limits: limits)
+    zones = ZonesController(store: store, feeds: feeds, limits: limits)
+    databaseChanges = DatabaseChangesController(
+      store: store, feeds: feeds, relay: relay, keys: keys, limits: limits)
+    zoneChanges = ZoneChangesController(store: store, feeds: feeds, relay: relay, limits: limits)
+    notifications = NotificationsController(
+      store: store, feeds: feeds, submissions: submissions, relay: relay, limits: limits)
+    events = EventsController(
+      relay: relay, store: store, submissions: submissions, authentication: authentication,
+      keys: keys, fairness: fairness, bodies: bodies, answers: answers, turns: turns,
+      limits: limits)
+    couriers = CourierController(
+      courier: courier, store: store, relay: relay, addresses: addresses, access: access,
+      fairness: fairness, clock: clock, limits: limits)
   }
 
   package func respond(to request: Request, on channel: any Channel) async throws -> Response {
     let route = RequestRoute(path: request.uri.path)
-    let page = CrossOrigin(request, route, self)
+    let page = CrossOrigin(request, route, access, couriers.addresses)
     var response: Response
     do {
       response = try await answer(request, route, from: page, on: channel)
@@ -74,9 +101,10 @@ package final class API: RequestResponder {
     switch route {
     case .live: return Response(.object { $0.boolean("live", true) })
     case .ready: return ready
-    case .courier(let token): return try await hold(token, request, from: page, on: channel)
+    case .courier(let token):
+      return try await couriers.hold(token, request, from: page, on: channel)
     case .events(let scope):
-      return try await takeEvents(request, try authenticator(of: scope), on: channel)
+      return try await events.take(request, try authenticator(of: scope), on: channel)
     case .device(let scope, let endpoint):
       return try await open(request, scope, on: channel, writes: endpoint.writes) {
         try await answer($0, endpoint)
@@ -92,14 +120,14 @@ package final class API: RequestResponder {
     _ request: DeviceRequest, _ endpoint: RequestRoute.DeviceEndpoint
   ) async throws -> Response {
     switch endpoint {
-    case .create: try await createToken(request)
-    case .register: try await register(request)
-    case .unregister: try await unregister(request)
-    case .list: try await listDevices(request)
-    case .notifications: try await notifications(request)
-    case .markRead: try await markRead(request)
-    case .badge: try await setBadge(request)
-    case .acknowledge: try acknowledgeWake(request)
+    case .create: try await tokens.create(request)
+    case .register: try await tokens.register(request)
+    case .unregister: try await tokens.unregister(request)
+    case .list: try await tokens.list(request)
+    case .notifications: try await notifications.changes(request)
+    case .markRead: try await notifications.markRead(request)
+    case .badge: try await notifications.setBadge(request)
+    case .acknowledge: try tokens.acknowledge(request)
     }
   }
 
@@ -107,15 +135,15 @@ package final class API: RequestResponder {
     _ request: DeviceRequest, _ database: Database, _ endpoint: RequestRoute.DatabaseEndpoint
   ) async throws -> Response {
     switch endpoint {
-    case .subscriptionsModify: try await modifySubscriptions(request, database)
-    case .subscriptionsList: try await listSubscriptions(request, database)
-    case .subscriptionsLookup: try await lookUpSubscriptions(request, database)
-    case .zonesList: try await listZones(request, database)
-    case .zonesLookup: try await lookUpZones(request, database)
-    case .changesDatabase: try await databaseChanges(request, database, names: .new)
-    case .zonesChanges: try await databaseChanges(request, database, names: .old)
-    case .changesZone: try await zoneChanges(request, database)
-    case .recordsChanges: try await recordChanges(request, database)
+    case .subscriptionsModify: try await subscriptions.modify(request, database)
+    case .subscriptionsList: try await subscriptions.list(request, database)
+    case .subscriptionsLookup: try await subscriptions.lookUp(request, database)
+    case .zonesList: try await zones.list(request, database)
+    case .zonesLookup: try await zones.lookUp(request, database)
+    case .changesDatabase: try await databaseChanges.changes(request, database, names: .new)
+    case .zonesChanges: try await databaseChanges.changes(request, database, names: .old)
+    case .changesZone: try await zoneChanges.changes(request, database)
+    case .recordsChanges: try await zoneChanges.recordChanges(request, database)
     }
   }
 
@@ -132,7 +160,7 @@ package final class API: RequestResponder {
     _ answer: (DeviceRequest) async throws -> Response
   ) async throws -> Response {
     let authenticator = try authenticator(of: scope)
-    let user = try await user(of: request, authenticator, on: channel)
+    let user = try await authentication.user(of: request, authenticator, on: channel)
     let caller = CallerID.user(authenticator.scope, user)
     if writes { try fairness.write(by: caller, at: clock.boot()) }
     let place = try fairness.begin(for: caller)
@@ -152,7 +180,7 @@ package final class API: RequestResponder {
       DeviceRequest(
         authenticator: authenticator, user: user,
         client: try QueryParameters.client(query, body), body: body, query: query,
-        until: patience, answer: answerRoom))
+        until: store.patience, answer: answerRoom))
     try answerRoom.grow(to: response.body.contentLength ?? 0, isDone: writes)
     return response.holding(place, answerRoom)
   }
@@ -170,44 +198,6 @@ package final class API: RequestResponder {
       if !readiness.isReady { error.write(into: &json) }
     }
     return readiness.isReady ? Response(json) : error.response(json)
-  }
-}
-
-extension API {
-  /// Submits a caller's facts to the relay, within the caller's shares.
-  func submit(_ facts: [Fact], for caller: CallerID) async throws -> [Answer] {
-    guard !facts.isEmpty else {
-      // A draining relay takes nothing more. A sender whose events are all invalid gets the same
-      // error as any other sender.
-      guard relay.readiness.isReady else { throw Unavailable(notReady: relay.readiness) }
-      return []
-    }
-    let taken = try fairness.take(facts, for: caller)
-    defer { fairness.giveBack(taken, of: caller) }
-    return try await relay.submit(facts, by: caller.submitter)
-  }
-
-  /// The deadline of a request that begins to read now, on the boot clock. The deadline limits the
-  /// waits for folds and for turns together.
-  var patience: Instant { clock.boot() + limits.answerWithin }
-
-  /// Reads the store once, when it is the caller's turn.
-  func read<Value>(
-    for caller: CallerID, until: Instant, _ reading: () async throws -> Value
-  ) async throws -> Value {
-    do {
-      // One request may read two hundred times, so the deadline is checked even if a place is free.
-      if clock.boot() < until,
-        let value = try await looks.work(for: caller, until: until, reading)
-      {
-        reads.worked()
-        return value
-      }
-    } catch let error as StoreError {
-      reads.failed(error)
-      throw error
-    }
-    throw Unavailable(.storeSlow, retryAfterSeconds: 5)
   }
 }
 

@@ -19,14 +19,18 @@ extension GRDB.Database {
   }
 }
 
+/// A column that damage has made null, or no bytes, throws an error: GRDB's subscripts would end
+/// the process.
 extension Row {
   /// Reads a key from a column.
   func key<Value>(
     _ column: Int, _ read: (inout StoreKeyReader) throws -> Value
   ) throws -> Value {
-    var reader = StoreKeyReader(self[column] as Data)
+    var reader = StoreKeyReader(try data(column))
     return try read(&reader)
   }
 
-  func bytes(_ column: Int) -> [UInt8] { [UInt8](self[column] as Data) }
+  func bytes(_ column: Int) throws -> [UInt8] { [UInt8](try data(column)) }
+
+  func data(_ column: Int) throws -> Data { try decode(Data.self, atIndex: column) }
 }

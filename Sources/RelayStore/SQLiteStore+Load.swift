@@ -106,7 +106,7 @@ struct TableReader {
       }
       let key = Interest.Key(
         scope: try row.key(0) { try $0.scope() }, database: database,
-        recordType: String(decoding: row.bytes(2), as: UTF8.self))
+        recordType: String(decoding: try row.bytes(2), as: UTF8.self))
       return InterestRow(
         source: try PartitionID(column: row[3]),
         interest: Interest(key: key, fields: try Interest.Fields(blob: row.bytes(4))))

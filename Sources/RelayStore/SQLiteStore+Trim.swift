@@ -57,7 +57,7 @@ struct Trim {
         SELECT subject FROM entries WHERE feed = ?1 AND gone = 1 AND position <= ?2
         LIMIT ?3
         """, [feed, row[1] as Int64, left])
-      for subject in subjects { try FeedWriter.remove(subject[0], of: feed, in: database) }
+      for subject in subjects { try FeedWriter.remove(subject.data(0), of: feed, in: database) }
       if !subjects.isEmpty { try settle(feed, removed: subjects.count, floor: .zero) }
       spent += max(1, subjects.count)
       guard subjects.count < left else { break }

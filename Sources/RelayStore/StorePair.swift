@@ -124,7 +124,7 @@ extension StorePair.Journal {
     store = row[0]
     let newest = try Int64.fetchOne(database, sql: "SELECT max(seq) FROM journal") ?? 0
     last = max(row[1], newest)
-    var reader = StoreKeyReader(row[2] as Data)
+    var reader = StoreKeyReader(try row.data(2))
     folded = try (0..<PartitionID.count).map { _ in Ordinal(try reader.word()) }
   }
 }

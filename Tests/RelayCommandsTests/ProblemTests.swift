@@ -331,6 +331,22 @@ import Testing
     #expect(reading.problems[3].cause.hasPrefix("ZONERELAY_STORE_ENGINE:"))
   }
 
+  @Test func `the remedy for an unknown key names each known key once`() throws {
+    let world = try SettingsWorld()
+    defer { world.remove() }
+    let access = """
+              apiTokens: []
+              origins: []
+              nonsense: 1
+      """
+    let reading = world.read(SettingsWorld.yaml(environment: access))
+    let problem = try #require(reading.problems.first, "\(reading.problems)")
+    let prefix = "remove it; keys here are "
+    try #require(problem.remedy.hasPrefix(prefix), "\(problem)")
+    let named = problem.remedy.dropFirst(prefix.count).split(separator: ", ")
+    #expect(named.contains("origins") && Set(named).count == named.count, "\(problem.remedy)")
+  }
+
   /// A bad certificate must not cause a second problem that calls `server.tls.key` an unknown key.
   @Test func `a bad certificate reports no problem of its key`() throws {
     let world = try SettingsWorld()

@@ -235,4 +235,19 @@ import Testing
     #expect(!shown.contains("a shared secret"))
     #expect(reading.effective.contains { $0.value.contains("masked") })
   }
+
+  @Test func `an endpoint with an IPv6 address is a URL with brackets`() throws {
+    let world = try SettingsWorld()
+    defer { world.remove() }
+    let yaml = """
+              apns:
+                - topic: com.example.notes
+                  key: { path: notes-apns-key, keyID: ABCDE12345, teamID: TEAM123456 }
+                  endpoint: https://[::1]:9443
+      """
+    let reading = world.read(SettingsWorld.yaml(environment: yaml))
+    #expect(reading.problems == [])
+    let endpoint = reading.settings?.apps.first?.apns.first?.endpoint
+    #expect(endpoint?.host == "::1" && endpoint?.url == "https://[::1]:9443")
+  }
 }

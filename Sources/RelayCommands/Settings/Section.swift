@@ -118,12 +118,14 @@ final class Section {
 
   /// A list of mappings; their keys cannot be overridden.
   func sections(_ name: String) -> [Section] {
-    items(name).map { Section($1, place: $0, diagnostics: diagnostics, canBeOverridden: false) }
+    (items(name) ?? []).map {
+      Section($1, place: $0, diagnostics: diagnostics, canBeOverridden: false)
+    }
   }
 
-  /// The items of a list, each with its path.
-  private func items(_ name: String) -> [(path: String, node: Node)] {
-    guard let node = node(name) else { return [] }
+  /// The items of a list, each with its path; nil if the key is absent.
+  private func items(_ name: String) -> [(path: String, node: Node)]? {
+    guard let node = node(name) else { return nil }
     guard case .sequence(let sequence) = node else {
       report(name, "is \(node.shape), not a list", remedy: "write [a, b] or - lines")
       return []
@@ -194,8 +196,7 @@ final class Section {
 
   /// A list of scalars; wrong items are reported and left out.
   func list<Value>(_ name: String, _ kind: ValueParser<Value>) -> [Value]? {
-    guard node(name) != nil else { return nil }
-    return items(name).compactMap { read($0.node, kind, path: $0.path) }
+    items(name)?.compactMap { read($0.node, kind, path: $0.path) }
   }
 
   /// True if the file or an override sets the key, to a right or wrong value.

@@ -120,5 +120,8 @@ extension APNsSettings.Endpoint {
       port: url.port ?? 443)
   }
 
-  var url: String { "https://\(host):\(port)" }
+  var url: String {
+    // An IPv6 address stands in brackets in a URL.
+    "https://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+  }
 }

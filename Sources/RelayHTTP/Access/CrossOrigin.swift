@@ -14,16 +14,19 @@ struct CrossOrigin {
   let listed: String?
 
   /// - Returns: nil if no web page sent the request, or if the endpoint is not for web pages.
-  init?(_ request: Request, _ route: RequestRoute?, _ api: API) {
+  init?(
+    _ request: Request, _ route: RequestRoute?, _ access: ScopeRegistry,
+    _ addresses: CourierAddresses
+  ) {
     guard let origin = request.headers[.origin] else { return nil }
     switch route {
     case .live, .ready, .events: return nil
     case .device(let scope, _), .database(let scope, _, _):
-      listed = api.access.listed(origin, in: scope)
+      listed = access.listed(origin, in: scope)
     case .courier(let token):
-      listed = api.access.listed(origin, in: api.courierAddresses.scope(of: token))
+      listed = access.listed(origin, in: addresses.scope(of: token))
     case nil:
-      listed = api.access.listed(origin, in: nil)
+      listed = access.listed(origin, in: nil)
     }
   }
 

@@ -1,6 +1,5 @@
 package import HTTPTypes
 import Hummingbird
-import NIOCore
 import RelayCore
 import RelayEngine
 import RelayWire
@@ -153,61 +152,4 @@ package struct WireError: Error, Hashable, Sendable {
     if let allow { response.headers[.allow] = allow }
     return response
   }
-}
-
-enum RandomID {
-  /// A fresh random UUID.
-  static func text() -> String { draw().text }
-
-  static func draw() -> Identifier {
-    let drawn = Identifier(uuidFrom: bytes(16))
-    // Sets version 4, which marks a random UUID.
-    return Identifier(high: drawn.high & ~0xf000 | 0x4000, low: drawn.low)
-  }
-
-  static func bytes(_ count: Int) -> [UInt8] {
-    var generator = SystemRandomNumberGenerator()
-    // Each random word costs a call to the kernel, so all eight bytes of the word are used.
-    let words = (0..<(count + 7) / 8).map { _ in generator.next() }
-    return (0..<count).map { UInt8(truncatingIfNeeded: words[$0 / 8] >> UInt64($0 % 8 * 8)) }
-  }
-}
-
-extension Response {
-  /// An answer with a JSON body. Its headers tell caches not to store the answer, because it is for
-  /// one caller and may be out of date at once.
-  init(_ json: JSONWriter, status: HTTPResponse.Status = .ok) {
-    self.init(
-      status: status, headers: Self.jsonHeaders,
-      body: ResponseBody(byteBuffer: ByteBuffer(bytes: json.bytes)))
-  }
-
-  /// Reports `readings`, what a device has read, to `relay` once the whole body is written. A page
-  /// that is only partly sent acknowledges nothing.
-  init(_ json: JSONWriter, served readings: [Reading], to relay: any RelayService) {
-    guard !readings.isEmpty else {
-      self.init(json)
-      return
-    }
-    let buffer = ByteBuffer(bytes: json.bytes)
-    let body = ResponseBody(contentLength: buffer.readableBytes) { writer in
-      try await writer.write(buffer)
-      try await writer.finish(nil)
-      for reading in readings { relay.served(reading) }
-    }
-    self.init(status: .ok, headers: Self.jsonHeaders, body: body)
-  }
-
-  static var emptyObject: Response { Response(.object(capacity: 2) { _ in }) }
-
-  /// An answer that has no body, or whose text was written without a `JSONWriter`.
-  init(text: String, type: String) {
-    self.init(
-      status: .ok, headers: [.cacheControl: "no-store", .contentType: type],
-      body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
-  }
-
-  private static let jsonHeaders: HTTPFields = [
-    .cacheControl: "no-store", .contentType: "application/json",
-  ]
 }

@@ -1,6 +1,4 @@
-import Hummingbird
 import RelayCore
-import RelayEngine
 import Synchronization
 
 /// Keeps one caller from taking what all callers share: requests under way, changes in the inbox,
@@ -134,46 +132,4 @@ final class Fairness: Sendable {
 
 extension RemoteAddress {
   fileprivate var cost: Int { isPublic ? Fairness.failureCost : 1 }
-}
-
-/// Identifies the caller whose share of a limit a request uses.
-enum CallerID: Hashable, Sendable {
-  case user(Scope, UserID)
-  /// A producer by its name in the configuration.
-  case producer(Scope, String)
-  /// The sender of a signed request whose body, and so its signature, is not verified yet. Any
-  /// sender can claim the same key id, so the sender's address is part of the identity.
-  case claimed(Scope, String, RemoteAddress?)
-  /// The operators, who use the control socket.
-  case operators
-
-  /// The submitter that stands for this caller when facts take turns. The submitter's number is
-  /// valid in this process only.
-  var submitter: Submitter {
-    self == .operators ? .relay : .caller(UInt64(bitPattern: Int64(hashValue)))
-  }
-}
-
-/// A request's place among its caller's requests under way. The place is given back when the last
-/// reference to it is gone.
-final class RequestPlace: Sendable {
-  private let giveBack: @Sendable () -> Void
-
-  init(giveBack: @escaping @Sendable () -> Void) { self.giveBack = giveBack }
-
-  deinit { giveBack() }
-}
-
-extension Response {
-  /// The same answer. Its body holds `place` and `room` until the whole body has left for the
-  /// network, or the answer is dropped.
-  func holding(_ place: RequestPlace, _ room: AnswerRoom? = nil) -> Response {
-    var held = self
-    let body = body
-    held.body = ResponseBody(contentLength: body.contentLength) { writer in
-      try await body.write(writer)
-      withExtendedLifetime((place, room)) {}
-    }
-    return held
-  }
 }

@@ -1,20 +1,12 @@
-package import Hummingbird
+import Hummingbird
 import HTTPTypes
 import Logging
-package import NIOCore
+import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
 import RelayEngine
 import ServiceLifecycle
-
-/// Answers the requests of one listener.
-package protocol RequestResponder: Sendable {
-  /// - Parameter channel: the connection, for the client's address, and for the courier, which
-  ///   answers later and notices when the client disconnects.
-  /// - Throws: only errors that break the connection; every other error becomes an answer.
-  func respond(to request: Request, on channel: any Channel) async throws -> Response
-}
 
 /// One HTTP/1.1 server: binds its address, accepts connections, answers requests, and ends its
 /// connections when the daemon stops.
@@ -186,40 +178,5 @@ struct Listener {
       // The connection broke, so no client can receive an error.
       asked.connection.channel.close(promise: nil)
     }
-  }
-}
-
-/// A request for the responder, and the connection on which the answer is written.
-struct InboundRequest: Sendable {
-  /// The request; or the answer to bytes that the responder must not see.
-  let content: Result<Request, WireError>
-  let connection: HTTPConnection
-  /// Distinguishes the request from all other requests of the same connection.
-  let serial: UInt32
-}
-
-/// Writes an answer. If the length of the body is known, head and body are written together.
-struct AnswerWriter: ResponseBodyWriter {
-  let asked: InboundRequest
-  let isWhole: Bool
-  private var part: HTTPConnection.ResponsePart
-
-  init(_ asked: InboundRequest, head: HTTPResponse, isWhole: Bool) {
-    self.asked = asked
-    self.isWhole = isWhole
-    part = HTTPConnection.ResponsePart(head: head)
-  }
-
-  mutating func write(_ buffer: ByteBuffer) async throws {
-    part.body.append(buffer)
-    guard !isWhole else { return }
-    part.isLast = false
-    try await asked.connection.send(part, for: asked.serial)
-    part = HTTPConnection.ResponsePart()
-  }
-
-  consuming func finish(_ trailers: HTTPFields?) async throws {
-    part.isLast = true
-    try await asked.connection.send(part, for: asked.serial)
   }
 }

@@ -1,8 +1,6 @@
-import Dispatch
 import RelayCore
 import RelayEngine
 import RelayWire
-import Synchronization
 
 /// Explanations as operators see them.
 extension ExplainReport.ExplainedDevice {
@@ -77,103 +75,5 @@ extension ExplainReport.DeviceStanding {
       transport: registration.transport.name, topic: registration.topic)
     registeredAt = registration.at.milliseconds
     retired = registration.retirement?.reason
-  }
-}
-
-/// Makes the explanations of one answer, for as long as its bounds allow. What is left out is
-/// counted as further devices. The first explanation is made in any case.
-struct ExplanationWork {
-  private let search: TraceSearch
-  private let standings: [Standing]
-  private let keys: any PushKeys
-  private let stepsMax: Int
-  private let linesMax: Int
-  private(set) var steps = 0
-  private var lines = 0
-  private var isBegun = false
-
-  init(
-    _ search: TraceSearch, _ standings: [Standing], keys: any PushKeys,
-    bounds: (steps: Int, lines: Int) = (TraceSearch.stepsMax, TraceSearch.linesMax)
-  ) {
-    (self.search, self.standings, self.keys) = (search, standings, keys)
-    (stepsMax, linesMax) = bounds
-  }
-
-  /// - Parameter hasTime: asked before each explanation but the first.
-  mutating func report(at now: Instant, while hasTime: () -> Bool) -> ExplainReport {
-    // The newest changes first, because they are asked for most.
-    var changes: [ExplainReport.ExplainedChange] = []
-    for name in search.found.reversed() {
-      guard let entry = search.change(named: name) else { continue }
-      changes.append(explained(name, TraceLine(entry, keys: keys), while: hasTime))
-    }
-    return ExplainReport(
-      now: now.milliseconds, knownSince: search.since?.milliseconds, gaps: search.gaps,
-      devices: standings.filter { search.known.contains($0.device) }
-        .map { ExplainReport.DeviceStanding($0) },
-      changes: changes.reversed(), moreChanges: search.hasMore)
-  }
-
-  private mutating func explained(
-    _ name: Identifier, _ change: TraceLine, while hasTime: () -> Bool
-  ) -> ExplainReport.ExplainedChange {
-    let known = Set(search.devices(of: name))
-    var (devices, count): ([ExplainReport.ExplainedDevice], Int) = ([], 0)
-    for standing in standings where known.contains(standing.device) {
-      guard !isBegun || (steps < stepsMax && lines < linesMax && hasTime()) else { break }
-      isBegun = true
-      let found = Explanation.of(name, in: search.entries, standing, counting: &steps)
-      lines += found.reduce(0) { $0 + $1.deliveries.count + $1.story.count }
-      devices += found.map { ExplainReport.ExplainedDevice($0, keys) }
-      count += 1
-    }
-    return ExplainReport.ExplainedChange(
-      change: change, devices: devices,
-      moreDevices: search.devicesLeft(of: name) + known.count - count)
-  }
-}
-
-/// Computes explanations one after the other, on a thread of its own: they may take seconds, and
-/// the threads that answer devices and producers must not wait for them.
-final class ExplanationQueue: Sendable {
-  /// How many explanations are computed or wait for their turn at most.
-  static let explanationsMax = 4
-
-  private let queue = DispatchQueue(label: "zonerelay.explaining")
-  private let count = Mutex(0)
-
-  var isFull: Bool { count.withLock { $0 >= Self.explanationsMax } }
-
-  /// - Parameters:
-  ///   - isLate: asked when the explanation's turn comes. If it is true, nothing is computed,
-  ///     because the operator would not get the answer.
-  /// - Throws: `WireError` with 503 if too many explanations wait, or this one waited for too long.
-  func run<Answer: Sendable>(
-    unless isLate: @escaping @Sendable () -> Bool, _ make: @escaping @Sendable () throws -> Answer
-  ) async throws -> Answer {
-    let hasRoom = count.withLock { count in
-      guard count < Self.explanationsMax else { return false }
-      count += 1
-      return true
-    }
-    guard hasRoom else {
-      throw WireError(
-        .tryAgainLater,
-        "\(Self.explanationsMax) explanations are being made already; try again in a moment",
-        retryAfterSeconds: 1)
-    }
-    defer { count.withLock { $0 -= 1 } }
-    return try await withCheckedThrowingContinuation { continuation in
-      queue.async {
-        guard !isLate() else {
-          return continuation.resume(
-            throwing: WireError(
-              .tryAgainLater, "the explanations before this one took too long; try again",
-              retryAfterSeconds: 5))
-        }
-        continuation.resume(with: Result { try make() })
-      }
-    }
   }
 }

@@ -4,9 +4,9 @@ import RelayCore
 package enum Outcome: Sendable {
   case answered(Response)
   /// There is no answer. The provider certainly did not process the request if the code is
-  /// `unreachable`, `full`, `takenBack`, `stopped`, `address` or
-  /// `invalid`. With any other code the provider may have
-  /// processed the request: send it again under the same id, or accept a repetition.
+  /// `unreachable`, `full`, `takenBack`, `stopped`, `address` or `invalid`. With any other code the
+  /// provider may have processed the request: send it again under the same id, or accept a
+  /// repetition.
   case failed(TransportFailure)
 }
 

@@ -4,19 +4,10 @@ import RelayEngine
 import Synchronization
 
 /// The engine's work with outcomes and time: answers requests, sends again what was not processed,
-/// and ends what waits for too long. Only `replace` and `status` may be called on any thread.
+/// and ends what waits for too long. All of it runs on the event loop.
 extension PushEngine {
-  package var status: EngineStatus { published.withLock { $0 } }
-
-  /// Drains a connection and opens a new one in its place.
-  package func replace(_ link: LinkID) {
-    eventLoop.execute {
-      self.perform(self.pool.drain(link, at: .now))
-      self.turn()
-    }
-  }
-
   func stop() {
+    eventLoop.assertInEventLoop()
     guard graceUntil == nil else { return }
     let now = Uptime.now
     graceUntil = now + settings.limits.stopGrace
@@ -42,6 +33,7 @@ extension PushEngine {
 
   /// Answers the request, unless it has been answered already.
   func finish(_ id: AttemptID, _ outcome: Outcome) {
+    eventLoop.assertInEventLoop()
     guard let delivery = attempts.finish(id) else { return }
     if delivery.place == .waiting { counts.waiting -= 1 } else { counts.inFlight -= 1 }
     answers.append((delivery.answer, outcome))

@@ -110,10 +110,21 @@ package final class PushEngine: @unchecked Sendable {
     }
   }
 
+  package var status: EngineStatus { published.withLock { $0 } }
+
+  /// Drains a connection and opens a new one in its place.
+  package func replace(_ link: LinkID) {
+    eventLoop.execute {
+      self.perform(self.pool.drain(link, at: .now))
+      self.turn()
+    }
+  }
+
   // MARK: - On the event loop
 
   /// Processes all that has arrived. The call costs little if nothing has arrived.
   func turn() {
+    eventLoop.assertInEventLoop()
     isTurnScheduled = false
     deliver()
     let now = Uptime.now

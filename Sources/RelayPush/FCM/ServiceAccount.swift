@@ -6,6 +6,7 @@ import RelayCore
 package struct ServiceAccount: Sendable {
   package var project: String { file.projectId }
   package var tokenURL: String { file.tokenUri }
+  /// The key file without its private key, which `key` holds.
   private let file: File
   private let key: _RSA.Signing.PrivateKey
 
@@ -16,6 +17,7 @@ package struct ServiceAccount: Sendable {
 
   /// - Parameter json: the unchanged contents of the key file.
   package init(json: [UInt8]) throws(PushProblem) {
+    var file: File
     do {
       let decoder = JSONDecoder()
       decoder.keyDecodingStrategy = .convertFromSnakeCase
@@ -39,6 +41,8 @@ package struct ServiceAccount: Sendable {
     } catch {
       throw Self.problem("its private_key is no RSA key of 2048 bits or more in PEM")
     }
+    file.privateKey = ""
+    self.file = file
   }
 
   private static func problem(_ what: String) -> PushProblem {

@@ -111,6 +111,13 @@ import Testing
     }
   }
 
+  @Test func `a token for no container is taken, and matches none`() throws {
+    try withFile(token(#"{"sub":"_zonerelay-doctor","aud":[]}"#)) { path in
+      let given = try GivenKeys(userToken: path, producerKey: nil)
+      #expect(given.userToken?.containers == [])
+    }
+  }
+
   @Test(arguments: ["no token", "a.b.c", "e30.e30.c2ln", ""])
   func `a file without a token is wrong usage`(text: String) throws {
     try withFile(text) { path in

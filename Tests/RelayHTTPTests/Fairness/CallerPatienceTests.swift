@@ -107,9 +107,9 @@ import Testing
       group.addTask { try await rig.device("notifications/changes", as: "_busy") }
       while work.begun.count < 1 { await Task.yield() }
       group.addTask { try await rig.device("notifications/changes", as: "_other") }
-      while rig.api.looks.waiting < 1 { await Task.yield() }
-      rig.api.looks.expire(at: TestClock().now + .seconds(seconds))
-      #expect(rig.api.looks.waiting == (status == 200 ? 1 : 0))
+      while rig.api.store.looks.waiting < 1 { await Task.yield() }
+      rig.api.store.looks.expire(at: TestClock().now + .seconds(seconds))
+      #expect(rig.api.store.looks.waiting == (status == 200 ? 1 : 0))
       if status != 200 {
         let late = try #require(try await group.next())
         #expect(late.status == status && late.headers[.retryAfter] == "5")

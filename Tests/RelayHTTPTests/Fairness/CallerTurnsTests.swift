@@ -53,10 +53,10 @@ import Testing
         group.addTask { _ = try await rig.device("notifications/changes", as: user) }
       }
       for _ in 0..<30 { ask("_busy") }
-      while work.begun.count + rig.api.looks.waiting < 30 { await Task.yield() }
+      while work.begun.count + rig.api.store.looks.waiting < 30 { await Task.yield() }
       #expect(work.begun.count == 2, "the busy user's other pages wait, though two could be read")
       ask("_other")
-      while work.begun.count + rig.api.looks.waiting < 31 { await Task.yield() }
+      while work.begun.count + rig.api.store.looks.waiting < 31 { await Task.yield() }
       #expect(work.begun.dropFirst(2).contains("_other"), "it has a place at once")
       work.letGo()
       try await group.waitForAll()

@@ -106,14 +106,15 @@ extension Probes {
   private func fcm(_ fcm: Settings.FCM, of scope: Scope) async -> CredentialEvidence {
     let name = "fcm \(fcm.project) of \(scope.text)"
     let place = "https://\(fcm.host):\(fcm.port)"
-    if let obstacle = obstacle(to: place) {
+    let settings = Result { try FCMSettings(fcm, limits: engineLimits) }
+    if case .success = settings, let obstacle = obstacle(to: place) {
       return CredentialEvidence(route: name, outcome: obstacle)
     }
     return await told(name, at: place, { .fcm($0) }) {
-      let made = try FCMSettings(fcm, limits: engineLimits)
       say("asking Google about \(name)")
       return try await FCMProbe.ask(
-        made, group: MultiThreadedEventLoopGroup.singleton, logger: Self.quiet, at: now)
+        try settings.get(), group: MultiThreadedEventLoopGroup.singleton, logger: Self.quiet,
+        at: now)
     }
   }
 

@@ -1,6 +1,5 @@
 import Crypto
 import Foundation
-import JWTKit
 import RelayCore
 import RelayWire
 
@@ -47,7 +46,7 @@ extension GivenKeys {
         hint: "let the account server sign one for \(UserID.doctor.name): the doctor touches no "
           + "person's feed")
     }
-    return (text, claims.aud.value)
+    return (text, claims.aud.containers)
   }
 
   private static func key(in path: String) throws -> P256.Signing.PrivateKey {
@@ -72,7 +71,21 @@ extension GivenKeys {
 
   private struct Claims: Decodable {
     var sub: String
-    /// A string or a list of strings.
-    var aud: AudienceClaim
+    var aud: Audience
+  }
+
+  /// A string or a list of strings. The list may be empty, and JWTKit's own type traps then.
+  private struct Audience: Decodable {
+    var containers: [String]
+
+    init(from decoder: any Decoder) throws {
+      let value = try decoder.singleValueContainer()
+      // If the value is neither, the second attempt says what is wrong.
+      if let name = try? value.decode(String.self) {
+        containers = [name]
+      } else {
+        containers = try value.decode([String].self)
+      }
+    }
   }
 }

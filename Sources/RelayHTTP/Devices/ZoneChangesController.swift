@@ -4,14 +4,19 @@ import RelayEngine
 import RelayWire
 
 /// Answers `changes/zone` and its older form `records/changes`.
-extension API {
+struct ZoneChangesController: Sendable {
+  let store: StoreAccess
+  let feeds: FeedAccess
+  let relay: any RelayService
+  let limits: HTTPLimits
+
   /// Answers `changes/zone`: which records of several zones changed, in the order of the request.
-  func zoneChanges(_ request: DeviceRequest, _ database: Database) async throws -> Response {
+  func changes(_ request: DeviceRequest, _ database: Database) async throws -> Response {
     guard database != .public else { throw WireError.noSync }
     try request.body.refuse("syncToken", "belongs to its zone: write it in the item of zones")
     let asked = try request.body.items("zones", atMost: limits.operationsPerRequest)
     // An unreadable item gets its error in the loop below.
-    try await relay.visible(
+    try await store.visible(
       asked.compactMap { try? ZoneQuery($0, database, request, limits).feed }.map { .feed($0) },
       until: request.until)
     var collected = ZonePages()
@@ -39,14 +44,14 @@ extension API {
     }
     json.endArray()
     json.endObject()
-    await report(lost: collected.lost, request)
+    await feeds.report(lost: collected.lost, request)
     return Response(json, served: collected.readings, to: relay)
   }
 
   /// Answers `records/changes`, the older form for one zone. An error fails the whole request.
   func recordChanges(_ request: DeviceRequest, _ database: Database) async throws -> Response {
     let query = try ZoneQuery(request.body, database, request, limits)
-    try await relay.visible([.feed(query.feed)], until: request.until)
+    try await store.visible([.feed(query.feed)], until: request.until)
     var collected = ZonePages()
     do {
       let page = try await page(of: query, database, request, &collected)
@@ -55,7 +60,7 @@ extension API {
       }
       return Response(json, served: collected.readings, to: relay)
     } catch {
-      await report(lost: collected.lost, request)
+      await feeds.report(lost: collected.lost, request)
       throw error
     }
   }
@@ -74,16 +79,17 @@ extension API {
     guard !query.zone.isDefault, database != .public else { throw WireError.noSync }
     let isOwn = query.zone.owner == request.user
     guard isOwn == (database == .private) else { throw WireError.zoneNotFound }
-    let start = try open(query.token, query.feed, request)
+    let start = try feeds.open(query.token, query.feed, request)
     // A page has room for at least one entry, because a page with `moreComing` must advance.
-    let limit = max(1, min(try pageLimit(query.body), limits.entriesPerRequest - collected.entries))
-    let page = try await page(query.feed, from: start, limit: limit, request, &collected.lost)
+    let most = try QueryParameters.pageLimit(query.body, atMost: limits.pageEntries)
+    let limit = max(1, min(most, limits.entriesPerRequest - collected.entries))
+    let page = try await feeds.page(query.feed, from: start, limit: limit, request, &collected.lost)
     guard let page else {
       throw WireError(
         .changeTokenExpired, "the token's history is gone; fetch the zone from the beginning")
     }
     collected.entries += page.entries.count
-    collected.readings += readings(of: page, from: start, request) {
+    collected.readings += feeds.readings(of: page, from: start, request) {
       .zone(query.zone, database, $0)
     }
     return page
@@ -122,7 +128,7 @@ extension API {
       json.endObject()
     }
     json.endArray()
-    json.string("syncToken", seal(page.next, query.feed, request))
+    json.string("syncToken", feeds.seal(page.next, query.feed, request))
     json.boolean("moreComing", page.hasMore)
     if page.hasGap { json.boolean("gap", true) }
   }

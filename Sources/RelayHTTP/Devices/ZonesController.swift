@@ -4,19 +4,24 @@ import RelayEngine
 import RelayWire
 
 /// Answers `zones/list` and `zones/lookup`.
-extension API {
+struct ZonesController: Sendable {
+  let store: StoreAccess
+  let feeds: FeedAccess
+  let limits: HTTPLimits
+
   /// Answers `zones/list` with a page of the zones that the relay has seen and the user may see.
   /// The public database has only its default zone.
-  func listZones(_ request: DeviceRequest, _ database: Database) async throws -> Response {
-    let limit = try pageLimit(request.body, query: request.query)
+  func list(_ request: DeviceRequest, _ database: Database) async throws -> Response {
+    let limit = try QueryParameters.pageLimit(
+      request.body, query: request.query, atMost: limits.pageEntries)
     let after = try QueryParameters.marker(request).map { (marker) throws(WireError) in
       try ZoneID(marker: marker)
     }
     var zones: [ZoneDigest] = []
     if database != .public {
       let feed = request.feed(.database(request.user, database))
-      zones = try await read(request, .feed(feed)) {
-        try await reader.zones(
+      zones = try await store.read(request, .feed(feed)) {
+        try await store.reader.zones(
           of: request.user, database, in: request.scope, after: after, limit: limit + 1)
       }
     }
@@ -36,10 +41,10 @@ extension API {
   }
 
   /// Answers `zones/lookup`, with one item for each zone, in the order of the request.
-  func lookUpZones(_ request: DeviceRequest, _ database: Database) async throws -> Response {
+  func lookUp(_ request: DeviceRequest, _ database: Database) async throws -> Response {
     let asked = try request.body.items("zones", atMost: limits.operationsPerRequest)
     // An unreadable item gets its error in the loop below.
-    try await relay.visible(
+    try await store.visible(
       asked.compactMap { try? zone(named: $0, database, request) }
         .map { .feed(request.feed(.zone($0))) },
       until: request.until)
@@ -94,9 +99,9 @@ extension API {
     }
     let feed = request.feed(.zone(zone))
     let query = PageQuery(feed: feed, reader: request.user, after: nil, limit: 1)
-    let head: FeedCursor? = try await read(request) {
-      guard case .page = try await reader.page(query) else { return nil }
-      return try await reader.head(of: feed)
+    let head: FeedCursor? = try await store.read(request) {
+      guard case .page = try await store.reader.page(query) else { return nil }
+      return try await store.reader.head(of: feed)
     }
     guard let head else { throw WireError.zoneNotFound }
     return head
@@ -107,7 +112,7 @@ extension API {
   ) {
     json.object { json in
       json.zoneID(zone)
-      if let head { json.string("syncToken", seal(head, request.feed(.zone(zone)), request)) }
+      if let head { json.string("syncToken", feeds.seal(head, request.feed(.zone(zone)), request)) }
       json.boolean("atomic", !zone.isDefault)
     }
   }

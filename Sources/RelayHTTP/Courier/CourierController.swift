@@ -5,12 +5,21 @@ import RelayCore
 import RelayEngine
 
 /// Answers `/courier/1/…`: polls and streams.
-extension API {
+struct CourierController: Sendable {
+  let courier: Courier
+  let store: StoreAccess
+  let relay: any RelayService
+  let addresses: CourierAddresses
+  let access: ScopeRegistry
+  let fairness: Fairness
+  let clock: any ClockReader
+  let limits: HTTPLimits
+
   /// Opens a stream, or holds a poll until there is a wake or the poll's time has passed.
   func hold(
     _ token: String, _ request: Request, from page: CrossOrigin?, on channel: any Channel
   ) async throws -> Response {
-    guard let (device, expires) = courierAddresses.device(of: token, in: access) else {
+    guard let (device, expires) = addresses.device(of: token, in: access) else {
       throw WireError(
         .notFound, "this courier address is unknown or has expired; register again",
         status: .gone)
@@ -48,10 +57,10 @@ extension API {
     let caller = CallerID.user(device.scope, device.user)
     let place = try fairness.begin(for: caller)
     defer { withExtendedLifetime(place) {} }
-    let until = patience
-    try await relay.visible([.devices(device.scope, device.user)], until: until)
-    let rows = try await read(for: caller, until: until) {
-      try await reader.devices(client: device.client)
+    let until = store.patience
+    try await store.visible([.devices(device.scope, device.user)], until: until)
+    let rows = try await store.read(for: caller, until: until) {
+      try await store.reader.devices(client: device.client)
     }
     guard rows.contains(where: { $0.key == device }) else {
       throw WireError(.notFound, "this device is not registered any more", status: .gone)
@@ -65,46 +74,4 @@ extension API {
 
 extension HTTPField.Name {
   static let lastEventID = Self("Last-Event-ID")!
-}
-
-/// Makes and reads courier addresses. An address is sealed, so that it gives access to the wakes of
-/// one device only.
-struct CourierAddresses: Sendable {
-  let keys: any TokenKeys
-  let clock: any ClockReader
-  let publicURL: String
-  let limits: HTTPLimits
-
-  func url(for device: DeviceKey) -> String {
-    let expires = clock.wall() + .seconds(limits.courierTokenSeconds)
-    let token = SealedText.seal(
-      [
-        device.scope.container, device.scope.environment.name, device.user.name,
-        device.client.text, "\(expires.milliseconds)",
-      ], for: .courier, with: keys)
-    return "\(publicURL)/courier/1/\(token)"
-  }
-
-  /// The scope of an address, even if the address has expired; `nil` means that the relay did not
-  /// make the address.
-  func scope(of token: String) -> Scope? {
-    SealedText.open(token, for: .courier, count: 5, with: keys).flatMap { texts in
-      RelayCore.Environment(name: texts[1]).map { Scope(container: texts[0], environment: $0) }
-    }
-  }
-
-  /// The device of an address, and when the address expires; `nil` means that the address is
-  /// unknown or has expired, or that its scope is not configured.
-  func device(of token: String, in access: ScopeRegistry) -> (DeviceKey, expires: Instant)? {
-    guard let texts = SealedText.open(token, for: .courier, count: 5, with: keys),
-      let environment = Environment(name: texts[1]), let client = ClientID(text: texts[3]),
-      let number = Int64(texts[4]), clock.wall().milliseconds < number,
-      // The device gets the authenticator's own scope, so that fifty thousand connections share the
-      // text of one scope.
-      let authenticator = access.authenticator(
-        of: Scope(container: texts[0], environment: environment))
-    else { return nil }
-    let device = DeviceKey(scope: authenticator.scope, user: UserID(texts[2]), client: client)
-    return (device, Instant(milliseconds: number))
-  }
 }

@@ -4,28 +4,35 @@ import RelayEngine
 import RelayWire
 
 /// Answers `notifications/…` and `badge/modify`.
-extension API {
+struct NotificationsController: Sendable {
+  let store: StoreAccess
+  let feeds: FeedAccess
+  let submissions: Submissions
+  let relay: any RelayService
+  let limits: HTTPLimits
+
   /// Answers `notifications/changes` with a page of the user's notifications.
-  func notifications(_ request: DeviceRequest) async throws -> Response {
+  func changes(_ request: DeviceRequest) async throws -> Response {
     let feed = request.feed(.notifications(request.user))
     try request.body.refuse("metaSyncToken", "is zones/changes' name; write syncToken")
-    guard let (start, page) = try await page(feed, after: request.body["syncToken"], request) else {
-      let head = try await read(request) { try await reader.head(of: feed) }
+    guard let (start, page) = try await feeds.page(feed, after: request.body["syncToken"], request)
+    else {
+      let head = try await store.read(request) { try await store.reader.head(of: feed) }
       let error = WireError(
         .changeTokenExpired,
         "the token's history is gone: look at the databases, then go on from syncToken")
       return error.response(
         .object { json in
           error.write(into: &json)
-          json.string("syncToken", seal(head, feed, request))
+          json.string("syncToken", feeds.seal(head, feed, request))
         })
     }
-    let readings = readings(of: page, from: start, request) { .notifications($0) }
+    let readings = feeds.readings(of: page, from: start, request) { .notifications($0) }
     let json = JSONWriter.object(capacity: 256 + page.entries.count * 352) { json in
       json.beginArray("notifications")
       for entry in page.entries { write(entry, since: page.since, request, into: &json) }
       json.endArray()
-      json.string("syncToken", seal(page.next, feed, request))
+      json.string("syncToken", feeds.seal(page.next, feed, request))
       json.boolean("moreComing", page.hasMore)
     }
     return Response(json, served: readings, to: relay)
@@ -59,7 +66,7 @@ extension API {
   /// a newer notification, was trimmed or never existed, the answer is success and nothing changes.
   func markRead(_ request: DeviceRequest) async throws -> Response {
     let items = try request.body.items("notificationIDs", atMost: limits.operationsPerRequest)
-    wrote(items: items.count, request)
+    submissions.wrote(items: items.count, request)
     var marks: [Identifier] = []
     var results: [(id: String, problem: JSONProblem?)] = []
     for item in items {
@@ -74,7 +81,7 @@ extension API {
     if !marks.isEmpty {
       let read = ReadRequest(
         scope: request.scope, user: request.user, client: request.client, notifications: marks)
-      try await submit(.markRead(read), request)
+      try await submissions.submit(.markRead(read), request)
     }
     return Response(
       .object { json in
@@ -98,7 +105,7 @@ extension API {
     }
     let isOfOne = request.body.optional("apnsTopic") != nil
     let topic = isOfOne ? try request.authenticator.topic(in: request.body) : nil
-    try await submit(
+    try await submissions.submit(
       .setBadge(
         BadgeRequest(
           scope: request.scope, user: request.user, topic: topic, badge: Int(badge))), request)

@@ -4,13 +4,16 @@ import RelayEngine
 import RelayWire
 
 /// Answers `subscriptions/…`: saves, deletes, lists and looks up subscriptions.
-extension API {
+struct SubscriptionsController: Sendable {
+  let store: StoreAccess
+  let submissions: Submissions
+  let limits: HTTPLimits
+
   /// Answers `subscriptions/modify`: submits all valid operations as one fact. In the answer, the
   /// error of an invalid operation stands in the place of that operation.
-  func modifySubscriptions(_ request: DeviceRequest, _ database: Database) async throws -> Response
-  {
+  func modify(_ request: DeviceRequest, _ database: Database) async throws -> Response {
     let items = try request.body.items("operations", atMost: limits.operationsPerRequest)
-    wrote(items: items.count, request)
+    submissions.wrote(items: items.count, request)
     let reader = SubscriptionReader(database: database, user: request.user, limits: limits)
     var operations: [SubscriptionsRequest.Operation] = []
     /// One element for each operation; `nil` means that the operation is valid and is submitted.
@@ -46,7 +49,7 @@ extension API {
     let fact = Fact.modify(
       SubscriptionsRequest(
         scope: request.scope, user: request.user, database: database, operations: operations))
-    guard case .subscriptions(let answers) = try await submit(fact, request) else {
+    guard case .subscriptions(let answers) = try await submissions.submit(fact, request) else {
       throw WireError(.internalError, "the relay gave no answer to the subscriptions")
     }
     return answers
@@ -55,13 +58,14 @@ extension API {
   /// Answers `subscriptions/list` with a page of subscriptions, in the order in which they were
   /// created. The page begins after the marker of the previous page, and ends when it has reached
   /// the limit of entries or of bytes. A changed subscription keeps its place in the order.
-  func listSubscriptions(_ request: DeviceRequest, _ database: Database) async throws -> Response {
+  func list(_ request: DeviceRequest, _ database: Database) async throws -> Response {
     let after = try QueryParameters.marker(request).map { (marker) throws(WireError) in
       try Position(marker: marker)
     }
-    let limit = try pageLimit(request.body, query: request.query)
-    let found = try await read(request, .subscriptions(request.scope, request.user)) {
-      try await reader.subscriptions(
+    let limit = try QueryParameters.pageLimit(
+      request.body, query: request.query, atMost: limits.pageEntries)
+    let found = try await store.read(request, .subscriptions(request.scope, request.user)) {
+      try await store.reader.subscriptions(
         of: request.user, database, in: request.scope, after: after ?? .zero, limit: limit + 1)
     }
     var rest = found[...]
@@ -85,14 +89,13 @@ extension API {
       })
   }
 
-  func lookUpSubscriptions(
-    _ request: DeviceRequest, _ database: Database
-  ) async throws -> Response {
+  func lookUp(_ request: DeviceRequest, _ database: Database) async throws -> Response {
     let items = try request.body.items("subscriptions", atMost: limits.operationsPerRequest)
     // An item without a readable id gets its error in the loop below.
     let ids = items.compactMap { try? SubscriptionID(item: $0) }
-    let found = try await read(request, .subscriptions(request.scope, request.user)) {
-      try await reader.subscriptions(named: ids, of: request.user, database, in: request.scope)
+    let found = try await store.read(request, .subscriptions(request.scope, request.user)) {
+      try await store.reader.subscriptions(
+        named: ids, of: request.user, database, in: request.scope)
     }
     let known = Dictionary(found.map { ($0.id, $0) }) { first, _ in first }
     return Response(

@@ -4,7 +4,14 @@ import RelayEngine
 import RelayWire
 
 /// Answers `tokens/…`, about devices and their addresses, and `wakes/acknowledge`.
-extension API {
+struct TokensController: Sendable {
+  let store: StoreAccess
+  let submissions: Submissions
+  let relay: any RelayService
+  let keys: any TokenKeys & IdentityKeys
+  let courier: CourierAddresses
+  let limits: HTTPLimits
+
   /// Answers `tokens/register`: registers a device and its address.
   func register(_ request: DeviceRequest) async throws -> Response {
     let address = try AddressReader(limits: limits, keys: keys).address(of: request)
@@ -24,13 +31,13 @@ extension API {
     return Response(
       .object { json in
         json.string("clientId", device.client.text)
-        json.string("webcourierURL", courierAddresses.url(for: device))
+        json.string("webcourierURL", courier.url(for: device))
       })
   }
 
   /// Answers `tokens/create`: registers a device that has only the courier. The token in the answer
   /// identifies the device and gives access to nothing; the relay never sends it to a provider.
-  func createToken(_ request: DeviceRequest) async throws -> Response {
+  func create(_ request: DeviceRequest) async throws -> Response {
     let environment = try request.body.required("apnsEnvironment").environment()
     let device = request.key(of: try request.named ?? ClientID(RandomID.draw()))
     let token = CreatedToken.draw(with: keys)
@@ -39,7 +46,7 @@ extension API {
       .object { json in
         json.string("apnsEnvironment", environment.name)
         json.string("apnsToken", Hex.text(token))
-        json.string("webcourierURL", courierAddresses.url(for: device))
+        json.string("webcourierURL", courier.url(for: device))
         json.string("clientId", device.client.text)
       })
   }
@@ -49,12 +56,12 @@ extension API {
   ) async throws {
     let registration = Registration(
       scope: device.scope, user: device.user, client: device.client, address: address)
-    try await submit(.register(registration), request)
+    try await submissions.submit(.register(registration), request)
   }
 
   /// The calling user's device that has this courier token.
   private func holder(of address: Address, _ request: DeviceRequest) async throws -> ClientID? {
-    try await relay.visible([.devices(request.scope, request.user)], until: request.until)
+    try await store.visible([.devices(request.scope, request.user)], until: request.until)
     var last: ClientID?
     while true {
       let rows = try await rows(after: last, limit: limits.devicesListed, request)
@@ -68,8 +75,8 @@ extension API {
   private func rows(
     after client: ClientID?, limit: Int, _ request: DeviceRequest
   ) async throws -> [DeviceRow] {
-    try await read(request) {
-      try await reader.devices(
+    try await store.read(request) {
+      try await store.reader.devices(
         of: request.user, in: request.scope, after: client, limit: limit)
     }
   }
@@ -85,7 +92,7 @@ extension API {
     } else {
       throw WireError(.badRequest, "clientId or apnsToken is missing")
     }
-    try await submit(
+    try await submissions.submit(
       .unregister(Unregistration(scope: request.scope, user: request.user, device: device)), request
     )
     return .emptyObject
@@ -93,13 +100,13 @@ extension API {
 
   /// Answers `tokens/list` with a page of the calling user's devices, ordered by client id. The
   /// marker of a page is the client id of its last device.
-  func listDevices(_ request: DeviceRequest) async throws -> Response {
+  func list(_ request: DeviceRequest) async throws -> Response {
     let marker = try QueryParameters.marker(request)
     let after = marker.flatMap { ClientID(text: $0) }
     guard marker == nil || after != nil else {
       throw WireError(.badRequest, "continuationMarker must be one that tokens/list gave")
     }
-    try await relay.visible([.devices(request.scope, request.user)], until: request.until)
+    try await store.visible([.devices(request.scope, request.user)], until: request.until)
     var rows = try await rows(after: after, limit: limits.devicesListed + 1, request)
     let hasMore = rows.count > limits.devicesListed
     if hasMore { rows.removeLast() }
@@ -125,7 +132,7 @@ extension API {
   }
 
   /// Answers `wakes/acknowledge`. An unknown wake number is ignored.
-  func acknowledgeWake(_ request: DeviceRequest) throws -> Response {
+  func acknowledge(_ request: DeviceRequest) throws -> Response {
     guard let client = try request.named else {
       throw WireError(.badRequest, "clientId is missing")
     }

@@ -27,9 +27,15 @@ enum DatabaseChangesNames {
 }
 
 /// Answers `changes/database` and its older form `zones/changes`.
-extension API {
+struct DatabaseChangesController: Sendable {
+  let store: StoreAccess
+  let feeds: FeedAccess
+  let relay: any RelayService
+  let keys: any TokenKeys
+  let limits: HTTPLimits
+
   /// Answers `changes/database` or `zones/changes`: which zones changed.
-  func databaseChanges(
+  func changes(
     _ request: DeviceRequest, _ database: Database, names: DatabaseChangesNames
   ) async throws -> Response {
     guard database != .public else { throw WireError.noSync }
@@ -39,7 +45,8 @@ extension API {
       let cursor = try cursor(value, feed, request)
       return try await digest(feed, database, request, names, from: cursor)
     }
-    guard let page = try await page(feed, after: request.body[names.token], request)?.page else {
+    guard let page = try await feeds.page(feed, after: request.body[names.token], request)?.page
+    else {
       return try await digest(feed, database, request, names, from: nil)
     }
     let zones = page.entries.enumerated().compactMap { index, entry in
@@ -49,7 +56,7 @@ extension API {
       json.objects("zones", zones) { json, listed in
         write(listed.zone, at: listed.index, of: page, request, into: &json)
       }
-      json.string(names.token, seal(page.next, feed, request))
+      json.string(names.token, feeds.seal(page.next, feed, request))
       json.boolean("moreComing", page.hasMore)
     }
     var readings: [Reading] = []
@@ -70,7 +77,8 @@ extension API {
       if life.state == .purged { json.boolean("purged", true) }
       if life.state == .reset { json.boolean("reset", true) }
     } else if index < page.zoneHeads.count {
-      json.string("syncToken", seal(page.zoneHeads[index], request.feed(.zone(zone)), request))
+      json.string(
+        "syncToken", feeds.seal(page.zoneHeads[index], request.feed(.zone(zone)), request))
     }
     json.boolean("own", life.isOwn(of: request.client, since: page.since))
   }
@@ -82,15 +90,16 @@ extension API {
     _ feed: FeedKey, _ database: Database, _ request: DeviceRequest, _ names: DatabaseChangesNames,
     from cursor: DigestCursor?
   ) async throws -> Response {
-    try await relay.visible([.feed(feed)], until: request.until)
+    try await store.visible([.feed(feed)], until: request.until)
     // The head is read before the zones. A zone that is created between the two reads is then
     // listed twice; in the other order it could be missing.
     let token =
       if let cursor { cursor.token } else {
-        seal(try await read(request) { try await reader.head(of: feed) }, feed, request)
+        feeds.seal(
+          try await store.read(request) { try await store.reader.head(of: feed) }, feed, request)
       }
-    let zones = try await read(request) {
-      try await reader.zones(
+    let zones = try await store.read(request) {
+      try await store.reader.zones(
         of: request.user, database, in: request.scope, after: cursor?.after,
         limit: limits.pageEntries + 1)
     }
@@ -108,7 +117,7 @@ extension API {
         json.objects("zones", shown) { json, digest in
           json.zoneID(digest.zone)
           let feed = request.feed(.zone(digest.zone))
-          json.string("syncToken", seal(digest.head, feed, request))
+          json.string("syncToken", feeds.seal(digest.head, feed, request))
         }
         json.boolean("moreComing", hasMore)
         if hasMore, let last = shown.last?.zone {
@@ -126,7 +135,7 @@ extension API {
     _ value: JSONCursor, _ feed: FeedKey, _ request: DeviceRequest
   ) throws -> DigestCursor? {
     let text = try value.string()
-    switch digest(in: text) {
+    switch feeds.digest(in: text) {
     case .texts(let texts) where texts[0] == feed.digestName(keys):
       return (texts[1], ZoneID(name: texts[3], owner: UserID(texts[2])))
     case .texts, .foreign: throw WireError.foreignToken

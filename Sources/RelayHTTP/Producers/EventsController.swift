@@ -6,16 +6,27 @@ import RelayEngine
 import RelayWire
 
 /// Answers `/events/1/…`, to which producers report changes.
-extension API {
+struct EventsController: Sendable {
+  let relay: any RelayService
+  let store: StoreAccess
+  let submissions: Submissions
+  let authentication: CallerAuthentication
+  let keys: any TokenKeys & IdentityKeys
+  let fairness: Fairness
+  let bodies: BodyMemoryLimit
+  let answers: AnswerMemoryLimit
+  let turns: ReadingTurns
+  let limits: HTTPLimits
+
   /// Accepts a producer's changes. All valid changes of a request are submitted together.
-  func takeEvents(
+  func take(
     _ request: Request, _ authenticator: ScopeAuthenticator, on channel: any Channel
   ) async throws -> Response {
     var arrival = try await arrival(of: request, authenticator, on: channel)
     let refused = try await withoutRoom(arrival.facts, of: arrival.caller)
     arrival.reject(refused, known: try await known(among: refused.keys.sorted(), arrival.facts))
     relay.refused(changes: arrival.rejected.count)
-    let answers = try await submit(arrival.facts, for: arrival.caller)
+    let answers = try await submissions.submit(arrival.facts, for: arrival.caller)
     for (item, answer) in zip(arrival.items, answers) {
       switch answer {
       case .duplicate: arrival.duplicates += 1
@@ -34,7 +45,7 @@ extension API {
   private func arrival(
     of request: Request, _ authenticator: ScopeAuthenticator, on channel: any Channel
   ) async throws -> Arrival {
-    let claim = try claim(of: request, authenticator, on: channel)
+    let claim = try authentication.claim(of: request, authenticator, on: channel)
     let format = try EventFormat(of: request)
     try format.check(for: claim)
     let remote = claim.remote(on: channel)
@@ -42,8 +53,8 @@ extension API {
     let room = bodies.room(for: claimed)
     defer { room.leave() }
     let bytes = try await room.collect(request, upTo: limits.bodyBytes)
-    let producer = try await turns.read(bytes.count, of: claimed) {
-      try self.producer(claim, sending: bytes, from: remote)
+    let producer = try await turns.read(bytes.count, of: claimed) { [authentication] in
+      try authentication.producer(claim, sending: bytes, from: remote)
     }
     let caller = CallerID.producer(authenticator.scope, producer)
     let begun = Arrival(
@@ -90,7 +101,7 @@ extension API {
 
 // MARK: Room in zones and databases
 
-extension API {
+extension EventsController {
   /// The refusals of the changes that would bring a zone or a database beyond its limit, by the
   /// index of the change in `facts`. Reads only feeds that are near their limit, when every fact
   /// answered before this call is visible in them.
@@ -99,17 +110,17 @@ extension API {
   ) async throws -> [Int: Refusal] {
     var asked: [FeedKey: Set<Subject>] = [:]
     for case .change(let change) in facts {
-      for place in change.places + change.removed where reader.isNearlyFull(place.feed) {
+      for place in change.places + change.removed where store.reader.isNearlyFull(place.feed) {
         asked[place.feed, default: []].insert(place.subject)
       }
     }
     guard !asked.isEmpty else { return [:] }
     var rooms: [FeedKey: Holdings] = [:]
-    let until = patience
+    let until = store.patience
     for (feed, subjects) in asked {
-      try await relay.visible([.feed(feed)], until: until)
-      rooms[feed] = try await read(for: caller, until: until) {
-        try await reader.holdings(of: feed, among: subjects)
+      try await store.visible([.feed(feed)], until: until)
+      rooms[feed] = try await store.read(for: caller, until: until) {
+        try await store.reader.holdings(of: feed, among: subjects)
       }
     }
     var refused: [Int: Refusal] = [:]
