@@ -8,7 +8,7 @@ package struct Partition: Sendable {
   package let id: PartitionID
   let limits: Limits
   private(set) var policy: WakePolicy
-  package private(set) var progress: Progress
+  package internal(set) var progress: Progress
   var ledgers = Ledgers()
 
   var ids = DedupWindow()
@@ -74,64 +74,6 @@ package struct Partition: Sendable {
     self.policy = policy
     stretchSlots(from: before, at: now)
     wakes.rulesChanged(slots: devices.slotCount)
-  }
-
-  /// Steps the next fact of the journal.
-  ///
-  /// - Parameters:
-  ///   - at: the instant with which the fact was journalled.
-  ///   - effects: the fact's effects are appended, including its answer.
-  package mutating func step(
-    _ fact: Fact, ordinal: Ordinal, at now: Instant, into effects: inout [Effect]
-  ) {
-    precondition(
-      ordinal > stepped,
-      "the journal's order is the order of steps: \(ordinal.number) came after \(stepped.number)")
-    progress.stepped = ordinal
-    work += StepCost.fact
-    let place = Step(ordinal: ordinal, at: now)
-    let (answer, moment) = decide(fact, place, &effects)
-    tellInterests(place, &effects)
-    effects.append(.answer(id, ordinal, answer, moment))
-  }
-
-  /// The place of the fact being stepped.
-  struct Step {
-    var ordinal: Ordinal
-    var at: Instant
-    /// For a hot change, the microseconds between the wakes that the change causes in this
-    /// partition.
-    var gap: Int64?
-    /// The fact of another partition that caused this one. The request behind that fact is answered
-    /// only after this fact.
-    var cause: FactPlace?
-    var position: Position { Position(ordinal) }
-  }
-
-  private mutating func decide(
-    _ fact: Fact, _ step: Step, _ effects: inout [Effect]
-  ) -> (Answer, Answer.Moment) {
-    switch fact {
-    case .change(let change): return take(change, step, &effects)
-    case .register(let registration): return register(registration, step, &effects)
-    case .unregister(let request): return unregister(request, step, &effects)
-    case .modify(let request):
-      work += StepCost.operation * request.operations.count
-      return modify(request, step, &effects)
-    case .slice(let slice): go(on: slice, step, &effects)
-    case .forwarded(let forwarded): hear(forwarded, step, &effects)
-    case .markRead(let request):
-      work += request.notifications.count
-      return markRead(request, step, &effects)
-    case .setBadge(let request): return setBadge(request)
-    case .expireTokens(let expiry): expiries.expire(expiry, at: step.position)
-    case .lostHistory(let feed, let since):
-      if feed.partition == id { feeds.raiseFloor(of: feed, to: since, &effects) }
-      expiries.lostHistory(since: since)
-    case .tick: tick(step, &effects)
-    case .forget(let ordinal): ids.forget(through: ordinal)
-    }
-    return (.done, .folded)
   }
 }
 

@@ -100,7 +100,9 @@ final class Webhook: Sendable {
       let known = state.withLock { $0.taken }
       let taken = if let known { known } else { try await world.store.feedbackTaken(in: scope) }
       let page = try await world.store.feedback(
-        FeedbackQuery(after: taken, limit: world.rule.itemsMax, scope: scope))
+        FeedbackQuery(
+          after: taken, limit: world.rule.itemsMax, container: scope.container,
+          environment: scope.environment))
       state.withLock { state in
         state.taken = taken
         state.waitingSince = page.items.first?.feedback.at

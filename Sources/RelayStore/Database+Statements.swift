@@ -19,8 +19,8 @@ extension GRDB.Database {
   }
 }
 
-/// A column that damage has made null, or no bytes, throws an error: GRDB's subscripts would end the
-/// process.
+/// A column that damage has made null, or no bytes, throws an error: GRDB's subscripts would end
+/// the process.
 extension Row {
   /// Reads a key from a column.
   func key<Value>(

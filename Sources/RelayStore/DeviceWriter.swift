@@ -62,10 +62,11 @@ struct DeviceWriter {
       WHERE address = ? AND holds = 1
       """, [address])
     guard let row = rows.first else { return (true, nil) }
-    let holder = AddressClaim(
-      key: try row.key(0) { try $0.device() }, address: claim.address,
-      partition: try PartitionID(column: row[1]), registeredAt: Instant(milliseconds: row[2]),
-      registration: Ordinal(column: row[3]))
+    var holder = claim
+    holder.key = try row.key(0) { try $0.device() }
+    holder.partition = try PartitionID(column: row[1])
+    holder.registeredAt = Instant(milliseconds: row[2])
+    holder.registration = Ordinal(column: row[3])
     guard holder.key != claim.key else { return (true, nil) }
     guard claim.isNewer(than: holder) else { return (false, claim) }
     try database.run("UPDATE devices SET holds = 0 WHERE key = ?", [row[0] as Data])

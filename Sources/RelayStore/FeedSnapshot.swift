@@ -15,7 +15,7 @@ struct FeedSnapshot {
     let state = try feed?.state ?? FeedRow.unwritten(query.feed, in: database)
     let eras = try knownEras.eras(of: query.feed.partition, in: database)
     switch Page.start(of: state, eras: eras, after: query.after, floor: floor) {
-    case .failure(let expiry): return .expired(expiry.why)
+    case .failure(let expiry): return .expired(expiry)
     case .success(let start):
       let ahead = try feed.map { try entries(of: $0, after: start, query) } ?? []
       var page = Page.page(

@@ -92,7 +92,7 @@ struct TableWriter {
       [number, fanOut.origin.column, Data(fanOut.blob)])
   }
 
-  func move(_ move: FanOutMove) throws {
+  func move(_ move: FanOut) throws {
     try database.run(
       """
       INSERT OR REPLACE INTO fan_out_moves (partition, origin, cursor, turn) VALUES (?, ?, ?, ?)

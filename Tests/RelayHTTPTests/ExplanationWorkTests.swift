@@ -1,4 +1,4 @@
-import RelayCore
+@testable import RelayCore
 import RelayEngine
 import RelayWire
 import Testing
@@ -24,13 +24,13 @@ import Testing
       let name = Identifier(high: 1, low: number)
       let change = TracedChange(
         notification: name, scope: Rig.scope, database: .private, zone: zone,
-        kind: .record(name: "A", type: "T", .created), author: nil,
+        event: .record(RecordChange(verb: .created, name: "A", type: "T")), author: nil,
         place: FactPlace(partition: PartitionID(1), ordinal: Ordinal(number)), isSuperseded: false)
       let match = TracedMatch(
         notification: name, user: user, subscription: SubscriptionID("s"), database: .private,
         zone: zone, position: Position(Ordinal(number)), zonePosition: Position(Ordinal(number)),
         devices: devices.map {
-          TracedMatch.Device(client: $0.client, .pends(.query, gathers: nil, instead: nil))
+          TracedMatch.Device(client: $0.client, outcome: .pends(.query, gathers: nil, instead: nil))
         })
       entries += [.change(change), .matched(match)].map {
         TraceEntry(at: Instant(milliseconds: 1), $0)

@@ -1,4 +1,4 @@
-import RelayCore
+@testable import RelayCore
 import Testing
 
 @testable import RelayHTTP
@@ -10,7 +10,7 @@ import Testing
     let change = TracedChange(
       notification: Identifier(high: 1, low: 1), scope: scope, database: .private,
       zone: ZoneID(name: "Notes", owner: UserID("_owner")),
-      kind: .record(name: "A", type: "T", .created),
+      event: .record(RecordChange(verb: .created, name: "A", type: "T")),
       author: author.map { Change.Author(user: UserID($0), client: nil) },
       place: FactPlace(partition: PartitionID(1), ordinal: Ordinal(1)), isSuperseded: false)
     return TraceEntry(at: Instant(milliseconds: 1), .change(change))

@@ -1,4 +1,4 @@
-import RelayCore
+@testable import RelayCore
 
 extension SeededRandom {
   mutating func fact() -> Fact {

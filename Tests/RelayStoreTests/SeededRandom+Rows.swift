@@ -160,8 +160,8 @@ extension SeededRandom {
 
   /// One fan-out begins, one goes on and one ends.
   private mutating func fanOuts(_ cut: inout PartitionCut, _ tables: inout PartitionTables) {
-    if let known = tables.fanOuts.first {
-      let move = FanOutMove(origin: known.origin, cursor: position(), turn: maybe { $0.position() })
+    if var move = tables.fanOuts.first {
+      (move.cursor, move.turn) = (position(), maybe { $0.position() })
       cut.fanOutsMoved = [move]
       (tables.fanOuts[0].cursor, tables.fanOuts[0].turn) = (move.cursor, move.turn)
     }

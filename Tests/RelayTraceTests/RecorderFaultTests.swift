@@ -1,6 +1,6 @@
 import Foundation
 import Logging
-import RelayCore
+@testable import RelayCore
 import RelayEngine
 import Testing
 
@@ -207,7 +207,7 @@ import Testing
   @Test func `an entry that no block holds is left out alone`() async throws {
     func match(_ devices: Int) -> TraceEntry {
       let all = (0..<UInt64(devices)).map {
-        TracedMatch.Device(client: ClientID(Identifier(high: 1, low: $0)), .own)
+        TracedMatch.Device(client: ClientID(Identifier(high: 1, low: $0)), outcome: .own)
       }
       return Sample.entry(
         7,

@@ -1,6 +1,6 @@
 import Foundation
 import Logging
-import RelayCore
+@testable import RelayCore
 import RelayEngine
 @testable import RelayTrace
 import Synchronization
@@ -23,12 +23,12 @@ enum Sample {
   }
 
   static func change(_ number: UInt64, _ verb: RecordChange.Verb) -> TracedChange {
-    change(number, .record(name: "r\(number)", type: "Article", verb))
+    change(number, .record(RecordChange(verb: verb, name: "r\(number)", type: "Article")))
   }
 
-  static func change(_ number: UInt64, _ kind: TracedChange.Kind) -> TracedChange {
+  static func change(_ number: UInt64, _ event: Change.Event) -> TracedChange {
     TracedChange(
-      notification: nid(number), scope: scope, database: .private, zone: zone, kind: kind,
+      notification: nid(number), scope: scope, database: .private, zone: zone, event: event,
       author: Change.Author(user: owner, client: device.client),
       place: FactPlace(partition: PartitionID(3), ordinal: Ordinal(number + 1)),
       isSuperseded: number.isMultiple(of: 2), isReplayed: number.isMultiple(of: 3))
@@ -52,18 +52,19 @@ enum Sample {
     let steps: [TracedMove.Step] = [
       .forwarded([PartitionID(1), PartitionID(63)]), .reached, .spreading, .spread,
     ]
-    let kinds: [TracedChange.Kind] = [
-      .record(name: "A", type: "T", .created), .record(name: "A", type: "T", .updated),
-      .record(name: "A", type: "T", .deleted), .zone(.created), .zone(.deleted), .zone(.purged),
+    let verbs: [RecordChange.Verb] = [.created, .updated, .deleted]
+    let events: [Change.Event] = [
+      .zone(.created), .zone(.deleted), .zone(.purged),
       .zone(.reset), .granted(owner), .revoked(owner),
     ]
     let match = TracedMatch(
       notification: nid(4), user: user, subscription: SubscriptionID("reading"),
       database: .shared, zone: other, position: Position(bits: 77), zonePosition: .zero,
-      devices: outcomes.map { TracedMatch.Device(client: device.client, $0) })
-    return kinds.map { .change(change(1, $0)) }
+      devices: outcomes.map { TracedMatch.Device(client: device.client, outcome: $0) })
+    return (verbs.map { .record(RecordChange(verb: $0, name: "A", type: "T")) } + events)
+      .map { .change(change(1, $0)) }
       + steps.map {
-        .moved(TracedMove(notification: nid(2), scope: scope, place: place, $0))
+        .moved(TracedMove(notification: nid(2), scope: scope, place: place, step: $0))
       } + [.matched(match)]
   }
 
@@ -98,7 +99,7 @@ enum Sample {
         .withdrawn(.zone(zone, .private)),
         .withdrawn(.subscription(SubscriptionID("s"), .public)), .hushed(nid(3), .many),
       ]
-      + verdicts.map { .ended(TracedVerdict(wake: 4, $0, rests: start, dropsAlert: true)) }
+      + verdicts.map { .ended(TracedVerdict(wake: 4, verdict: $0, rests: start, dropsAlert: true)) }
       + receipts.map { .receipt($0) }
     return events.map { .device(device, $0) }
   }

@@ -1,106 +1,5 @@
+/// How an attempt ends.
 extension Lane {
-  /// Begins an attempt, for which the route has room. The call fixes what the wake covers and, for
-  /// a provider, spends the budget. The courier spends no budget, because Apple counts only pushes.
-  ///
-  /// - Parameters:
-  ///   - folded: the last fact that a reader finds. If the newest alert of a subject came later, an
-  ///     earlier alert is shown (P4).
-  ///   - runsApp: whether the payload asks for content-available. An alert without it covers no
-  ///     subject of `PendingSet.waking`: such a subject stays fresh, even if the payload names it.
-  ///   - named: whether the payload names a subject, as its encoder decided.
-  /// - Returns: the attempt, with the wake's number and deadline; nil if there is nothing to tell.
-  package mutating func begin(
-    isAlert: Bool, folded: Ordinal, runsApp: Bool = true, overCourier: Bool = false,
-    at now: Instant, policy: WakePolicy, named: (Pending) -> Bool
-  ) -> Attempt? {
-    let isRepeat = !isAlert && isRepeated(overCourier: overCourier, at: now)
-    let isLadder = isRewake && !isRepeat
-    guard
-      isAlert
-        ? pending.alerts.first?.shown(folded) != nil : pending.isFresh || isLadder || isRepeat
-    else { return nil }
-    var attempt = Attempt(
-      wake: nextWake, isAlert: isAlert, isLadder: isLadder,
-      // An alert over the courier does not run the app. What pends in the background gets a wake
-      // of its own, so that the device's silence is noticed.
-      runsApp: runsApp && !(isAlert && overCourier), isOverCourier: overCourier,
-      isRepeat: isRepeat, alert: nil, deadline: now + policy.deadline, tries: 1, at: now,
-      gathering: nil)
-    if let rest = resumable(isAlert: isAlert, overCourier: overCourier, at: now) {
-      attempt.wake = rest.wake
-      attempt.deadline = rest.deadline
-      attempt.tries = rest.tries + 1
-    } else {
-      numbers.take()
-    }
-    if isAlert {
-      let next = pending.takeAlert(folded)
-      attempt.alert = next?.shown
-      // A newer alert of the subject waits. It counts as a match that comes during the attempt.
-      if next?.isFollowed == true { attempt.gathering = Attempt.Gathering(first: now, last: now) }
-      if !overCourier { alert.spend(policy.alert, at: now) }
-    } else if !overCourier {
-      spendBackground(policy, at: now)
-    }
-    cover(with: attempt, named)
-    if overCourier { reach.repeats = false } else { unfolded = .attempt }
-    state.began(attempt)
-    return attempt
-  }
-
-  private mutating func cover(with attempt: Attempt, _ named: (Pending) -> Bool) {
-    if attempt.runsApp {
-      pending.waking.keep { subject in
-        if named(subject) { subject.cover() }
-        return true
-      }
-    }
-    pending.quiet.keep { subject in
-      if named(subject) { subject.name() }
-      return true
-    }
-  }
-
-  /// Whether a wake repeats what the courier told. A push repeats it when the fallback is due; the
-  /// courier repeats it to a device that reconnected without having received everything.
-  private func isRepeated(overCourier: Bool, at now: Instant) -> Bool {
-    overCourier ? reach.repeats && !pending.isFresh : isFallbackDue(at: now)
-  }
-
-  /// Whether a wake would only repeat what was told and not acknowledged, because nothing new
-  /// pends.
-  var isRewake: Bool {
-    guard !pending.isFresh else { return false }
-    switch state {
-    case .watching: return true
-    case .resting(let rest): return rest.isLadder
-    default: return false
-    }
-  }
-
-  /// Whether the last attempt failed for now and was not a re-wake of the ladder.
-  var isRetrying: Bool {
-    if case .resting(let rest) = state { return !rest.isLadder }
-    return false
-  }
-
-  /// The backoff whose wake the next attempt continues, with the same number and `apns-id`, until
-  /// the wake's deadline. A push that repeats what the courier told continues the courier's wake,
-  /// unless something new pends. `nil` means that the next attempt begins a new wake.
-  package func resumable(isAlert: Bool, overCourier: Bool = false, at now: Instant) -> RetryBackoff?
-  {
-    if case .resting(let rest) = state, rest.isAlert == isAlert, now < rest.deadline,
-      !(rest.isRepeat && pending.isFresh)
-    {
-      return rest
-    }
-    guard let fallback, !isAlert, !pending.isFresh, now < fallback.deadline,
-      isRepeated(overCourier: overCourier, at: now)
-    else { return nil }
-    return RetryBackoff(
-      until: now, wake: fallback.last, isAlert: false, deadline: fallback.deadline, tries: 0)
-  }
-
   /// A provider or the courier took the wake. Only the subjects that the wake covers count as told.
   ///
   /// - Returns: the device's silence, if the app's servers must now be told that the device is
@@ -227,14 +126,8 @@ extension Lane {
 
   /// Deliveries of a failed attempt wait again, or merge into a newer delivery of the same subject.
   private mutating func restore(_ attempt: Attempt, limits: Limits, ledger: inout Ledger) {
-    pending.waking.keep { subject in
-      if subject.uncover() { ledger.settle(1, as: \.merged) }
-      return true
-    }
-    pending.quiet.keep { subject in
-      subject.unname()
-      return true
-    }
+    pending.waking.changeAll { if $0.uncover() { ledger.settle(1, as: \.merged) } }
+    pending.quiet.changeAll { $0.unname() }
     guard let shown = attempt.alert else { return }
     if pending.alerts.contains(where: { $0.key == shown.key }) {
       ledger.settle(1, as: \.merged)

@@ -14,10 +14,6 @@ extension Lane {
     return max(background.opens(rule, at: now), paced(rule, policy, at: now))
   }
 
-  mutating func spendBackground(_ policy: WakePolicy, at now: Instant) {
-    if policy.mode != .off { background.spend(policy.background, at: now) }
-  }
-
   /// When an adaptive budget allows the next wake. The budget is spread evenly over its stretch. At
   /// the end of a burst, the relay uses the wakes that are left without waiting for the even gap.
   ///

@@ -1,24 +1,4 @@
 extension Lane {
-  /// A notification for this device has come. The call is legal in every state.
-  ///
-  /// - Parameter cut: the last fact in the newest cut, which is folded or under way.
-  package mutating func matched(
-    _ match: Match, cut: Ordinal, at now: Instant, policy: WakePolicy, limits: Limits,
-    ledger: inout Ledger
-  ) {
-    ledger.matched += 1
-    if case .retired = state {
-      ledger.retired += 1
-      return
-    }
-    if freshSince == nil { freshSince = now }
-    adaptation.burst.goOn(at: now)
-    let isFirstOpen = !match.isHot && isAllHeld(at: now)
-    ledger.pending += 1
-    ledger.settle(1 - pending.add(match, cut: cut, limits: limits), as: \.merged)
-    state.matched(at: now, isFirstOpen: isFirstOpen, policy)
-  }
-
   /// The device was served a page of the notifications feed up to `position`, or presented a token
   /// of that position.
   package mutating func acknowledged(notifications position: Position, ledger: inout Ledger) {
@@ -35,8 +15,7 @@ extension Lane {
     zone: ZoneID, _ database: Database, position: Position, ledger: inout Ledger
   ) {
     hasAcknowledged = true
-    let fetched = pending.acknowledge(zone, database, position)
-    ledger.settle(fetched, as: \.fetched)
+    ledger.settle(pending.acknowledge(zone, database, position), as: \.fetched)
     settleState()
   }
 

@@ -23,3 +23,25 @@ extension Lane {
     subject.isFresh || hasAcknowledged || fallback?.covers(subject) == true
   }
 }
+
+/// Which subjects of a lane a payload names.
+struct WakeNaming {
+  let lane: Lane
+  let text: WakeText
+  /// The zones in the payload.
+  let places: Set<WakeText.NamedZone>
+  let folded: Ordinal
+  let overCourier: Bool
+  let at: Instant
+
+  /// The part of the lane that the subject is; `nil` if the payload does not name it.
+  func part(of subject: Pending) -> TracedPart? {
+    guard subject.isTellable(folded), !(overCourier && lane.isHeld(subject, at: at)) else {
+      return nil
+    }
+    let (waking, quiet) = (lane.pending.waking, lane.pending.quiet)
+    if (waking.overflow + quiet.overflow).contains(subject) { return text.isMore ? .many : nil }
+    if (waking.query + quiet.query).contains(subject) { return text.hasQuery ? .query : nil }
+    return places.contains(subject.content.place) ? subject.zonePart : nil
+  }
+}

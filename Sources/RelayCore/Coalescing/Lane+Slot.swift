@@ -15,10 +15,7 @@ extension Lane {
 
   /// When something fresh may be told: now, or at the slot if everything fresh is hot.
   func opens(at now: Instant) -> Instant {
-    for subject in pending.subjects where subject.isFresh && !isWaiting(subject, at: now) {
-      return now
-    }
-    return max(slot, now)
+    hasNews(at: now) ? now : max(slot, now)
   }
 
   /// Whether the lane is due, and everything that is due waits for the slot.

@@ -90,15 +90,13 @@ package struct Lane: Hashable, Sendable {
     if unfolded == .attempt { unfolded = .recorded }
     var kept = pending
     kept.alerts = kept.alerts.map(\.alone)
-    kept.waking.keep { subject in
+    kept.waking.changeAll { subject in
       _ = subject.uncover()
       subject.freshFrom = .zero
-      return true
     }
-    kept.quiet.keep { subject in
+    kept.quiet.changeAll { subject in
       subject.unname()
       subject.freshFrom = .zero
-      return true
     }
     if case .inFlight(let attempt) = state, let shown = attempt.alert,
       !kept.alerts.contains(where: { $0.key == shown.key })
@@ -108,10 +106,9 @@ package struct Lane: Hashable, Sendable {
     return LaneRecord(
       reservedWake: numbers.reserve(), nextWake: nextWake, background: background, alert: alert,
       learnt: adaptation.learnt, hasAcknowledged: hasAcknowledged, ladderStep: ladderStep,
-      lastWake: lastWake,
-      retirement: retirement, pending: kept, lastVerdict: lastVerdict, lastFetch: lastFetch,
-      fallback: fallback, slot: slot, isElsewhere: isElsewhere, silence: silence, hasTaken: hasTaken
-    )
+      lastWake: lastWake, retirement: retirement, pending: kept, lastVerdict: lastVerdict,
+      lastFetch: lastFetch, fallback: fallback, slot: slot, isElsewhere: isElsewhere,
+      silence: silence, hasTaken: hasTaken)
   }
 
   /// The fold that wrote the last `record()` is durable, and so is everything pending up to
@@ -125,5 +122,39 @@ package struct Lane: Hashable, Sendable {
   package var retirement: Retirement? {
     if case .retired(let retirement) = state { return retirement }
     return nil
+  }
+}
+
+extension Lane {
+  /// What a lane waits for.
+  package enum NextStep: Hashable, Sendable {
+    case nothing
+    /// The lane waits until this time, for this reason.
+    case timer(Instant, Wait)
+    /// The lane waits for a fold, which makes what is due visible, makes an attempt durable, or
+    /// reserves wake numbers.
+    case fold
+    /// A push may wake the device now, if its route allows.
+    case attempt(isAlert: Bool)
+    /// The courier may send the device a message now.
+    case tell(isAlert: Bool)
+  }
+
+  /// Why a lane waits for a time.
+  package enum Wait: UInt8, Hashable, Sendable, CaseIterable {
+    /// Changes gather until the window is over.
+    case window = 1
+    /// The last attempt failed for now.
+    case rest
+    /// The budget of alerts is used up.
+    case alertBudget
+    /// The budget of background wakes is used up, or an adaptive budget spreads its wakes.
+    case backgroundBudget
+    /// Everything that may be told is hot, and the lane's slot in the smear has not come.
+    case slot
+    /// A poll was answered, and the device's next poll is expected.
+    case nextPoll
+    /// Everything is told. A wake repeats it if the device does not acknowledge.
+    case acknowledgement
   }
 }

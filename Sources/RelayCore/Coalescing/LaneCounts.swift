@@ -18,12 +18,6 @@ struct LaneCounts: Sendable {
     var stage: Lane.Stage
     var freshSince: Instant?
     var slot: Instant
-
-    init(_ lane: borrowing Lane) {
-      stage = lane.state.stage
-      freshSince = lane.freshSince
-      slot = lane.slot
-    }
   }
 
   func count(_ stage: Lane.Stage) -> Int { byStage[stage.rawValue] }

@@ -3,23 +3,23 @@
 package struct LaneRecord: Hashable, Sendable {
   /// All wake numbers below this number may have been given out. After a crash, the numbers go on
   /// with this number.
-  package var reservedWake: UInt32
+  package var reservedWake: UInt32 = 1
   /// The number after the last wake number that was given out. After a clean stop, the numbers go
   /// on with this number.
-  package var nextWake: UInt32
-  package var background: Budget
-  package var alert: Budget
+  package var nextWake: UInt32 = 1
+  package var background = Budget()
+  package var alert = Budget()
   /// The learnt part of the adaptive budget. The relay keeps it also while the setting is not
   /// adaptive.
-  package var learnt: LearntBudget
+  package var learnt = LearntBudget()
   /// Whether the device has acknowledged something since its registration. The ladder repeats wakes
   /// only for such devices.
-  package var hasAcknowledged: Bool
-  package var ladderStep: Int
-  package var lastWake: Instant
+  package var hasAcknowledged = false
+  package var ladderStep = 0
+  package var lastWake = Instant.zero
   package var retirement: Retirement?
   /// What pends for the device. Deliveries in flight count as not sent.
-  package var pending: PendingSet
+  package var pending = PendingSet()
   /// The result of the last attempt, for operators.
   package var lastVerdict: LastVerdict?
   /// When the device last fetched or acknowledged. Operators see this time, and the lapse of a
@@ -28,42 +28,16 @@ package struct LaneRecord: Hashable, Sendable {
   /// The push that repeats what only the courier told. The push is sent also after a crash.
   package var fallback: PushFallback?
   /// The lane's turn in a smear. A lane that waits for its slot keeps the slot after a crash.
-  package var slot: Instant
+  package var slot = Instant.zero
   /// Whether the token belongs to another environment of the provider than the registered one.
-  package var isElsewhere: Bool
+  package var isElsewhere = false
   /// The delivered wakes that the device has not answered; `nil` if there are none.
   package var silence: Silence?
   /// Whether the provider has accepted a push for the device's address.
-  package var hasTaken: Bool
+  package var hasTaken = false
 
-  package init(
-    reservedWake: UInt32 = 1, nextWake: UInt32? = nil, background: Budget = Budget(),
-    alert: Budget = Budget(),
-    learnt: LearntBudget = LearntBudget(), hasAcknowledged: Bool = false, ladderStep: Int = 0,
-    lastWake: Instant = .zero,
-    retirement: Retirement? = nil, pending: PendingSet = PendingSet(),
-    lastVerdict: LastVerdict? = nil, lastFetch: Instant? = nil, fallback: PushFallback? = nil,
-    slot: Instant = .zero, isElsewhere: Bool = false, silence: Silence? = nil,
-    hasTaken: Bool = false
-  ) {
-    self.reservedWake = reservedWake
-    self.nextWake = nextWake ?? reservedWake
-    self.background = background
-    self.alert = alert
-    self.learnt = learnt
-    self.hasAcknowledged = hasAcknowledged
-    self.ladderStep = ladderStep
-    self.lastWake = lastWake
-    self.retirement = retirement
-    self.pending = pending
-    self.lastVerdict = lastVerdict
-    self.lastFetch = lastFetch
-    self.fallback = fallback
-    self.slot = slot
-    self.isElsewhere = isElsewhere
-    self.silence = silence
-    self.hasTaken = hasTaken
-  }
+  /// The record of a lane that has had no input.
+  package static let empty = LaneRecord()
 }
 
 /// The result of an attempt, in the words of the provider or of the relay.

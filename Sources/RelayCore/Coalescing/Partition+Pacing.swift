@@ -25,9 +25,9 @@ extension Partition {
     to device: Int, of change: Change, gap: Int64, at now: Instant
   ) {
     guard devices[device].lane.needsSlot(at: now) else { return }
-    let slot = takeSlot(
+    let slot = pacers.take(
       of: change.zoneKey, from: now + policy.window, at: now, gap: gap,
-      capacity: change.fetchCapacity)
+      longest: policy.smearing.longest, capacity: change.fetchCapacity)
     devices[device].lane.wait(for: slot, isSentBack: false)
   }
 
@@ -35,30 +35,25 @@ extension Partition {
   ///
   /// - Returns: true if the lane must wait for the new slot.
   mutating func isSentBack(_ device: Int, at now: Instant) -> Bool {
-    guard let zone = devices[device].lane.lateZone(at: now) else { return false }
-    let key = ZoneKey(scope: users[devices[device].user].scope, zone: zone)
+    guard let key = key(devices[device].lane.lateZone(at: now), of: device) else { return false }
     let capacity = pacers.capacity(of: key)
     guard let gap = policy.smearing.gap(capacity: capacity) else { return false }
-    let slot = takeSlot(of: key, from: now, at: now, gap: gap, capacity: capacity)
+    let slot = pacers.take(
+      of: key, from: now, at: now, gap: gap, longest: policy.smearing.longest, capacity: capacity)
     devices[device].lane.wait(for: slot, isSentBack: true)
     return slot > now
   }
 
-  private mutating func takeSlot(
-    of zone: ZoneKey, from earliest: Instant, at now: Instant, gap: Int64, capacity: Int
-  ) -> Instant {
-    pacers.take(
-      of: zone, from: earliest, at: now, gap: gap, longest: policy.smearing.longest,
-      capacity: capacity)
+  /// The zone in the scope of the device.
+  private func key(_ zone: ZoneID?, of device: Int) -> ZoneKey? {
+    zone.map { ZoneKey(scope: users[devices[device].user].scope, zone: $0) }
   }
 
   /// Adds the slot that a lane got before a restart to the smear of the lane's hot zone. The next
   /// free slot of the smear is then not before the added slot.
   mutating func recoverSlot(of device: Int) {
     let lane = devices[device].lane
-    guard let zone = lane.hotZone else { return }
-    let key = ZoneKey(scope: users[devices[device].user].scope, zone: zone)
-    pacers.recovered(lane.slot, of: key)
+    if let key = key(lane.hotZone, of: device) { pacers.recovered(lane.slot, of: key) }
   }
 
   /// Moves the waiting lanes' slots in the proportion of the rates. The move alone does not cause a
@@ -68,11 +63,10 @@ extension Partition {
     let stretches = pacers.stretch(from: old, to: policy.smearing, at: now)
     guard !stretches.isEmpty else { return }
     for device in devices.counts.slotted {
-      guard devices[device].lane.slot > now, let zone = devices[device].lane.hotZone else {
-        continue
-      }
-      let key = ZoneKey(scope: users[devices[device].user].scope, zone: zone)
-      guard let stretch = stretches[key] else { continue }
+      let lane = devices[device].lane
+      guard lane.slot > now, let key = key(lane.hotZone, of: device),
+        let stretch = stretches[key]
+      else { continue }
       devices[device].lane.stretchSlot(by: stretch)
     }
   }

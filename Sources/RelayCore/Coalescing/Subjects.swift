@@ -40,6 +40,14 @@ package struct Subjects: Hashable, Sendable {
     Self.keep(&overflow, change)
   }
 
+  /// Applies `change` to every subject.
+  mutating func changeAll(_ change: (inout Pending) -> Void) {
+    keep { subject in
+      change(&subject)
+      return true
+    }
+  }
+
   private static func keep(_ subjects: inout [Pending], _ change: (inout Pending) -> Bool) {
     for index in subjects.indices.reversed() where !change(&subjects[index]) {
       subjects.remove(at: index)

@@ -5,10 +5,14 @@ package enum Withdrawal: Hashable, Sendable {
   case zone(ZoneID, Database)
 
   package func means(_ content: NotificationContent) -> Bool {
+    means(content.subscription, content.zone, content.database)
+  }
+
+  /// Whether a notification of this subscription, for this zone in this database, is not told.
+  func means(_ subscription: SubscriptionID, _ zone: ZoneID, _ database: Database) -> Bool {
     switch self {
-    case .subscription(let id, let database):
-      content.subscription == id && content.database == database
-    case .zone(let zone, let database): content.zone == zone && content.database == database
+    case .subscription(let id, let its): subscription == id && database == its
+    case .zone(let ended, let its): zone == ended && database == its
     }
   }
 }

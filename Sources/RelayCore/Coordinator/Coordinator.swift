@@ -70,64 +70,15 @@ package struct Coordinator: ~Copyable {
     commit.putFirst()
   }
 
-  /// The first half of a turn: handles inputs, and hands the next commit to the journal, which
-  /// writes the commit while the second half steps facts. The shell then calls `proceed` with the
-  /// same moment.
-  ///
-  /// - Parameters:
-  ///   - inputs: what has happened since the last turn, in order; requests first.
-  ///   - hasReaders: whether a reader waits for a fold now.
-  package mutating func handle(
-    _ inputs: [Input], hasReaders: Bool, at moment: Moment
-  ) -> [Action] {
-    self.hasReaders = hasReaders
-    let now = read(moment)
-    var effects: [Effect] = []
-    for input in inputs { handle(input, at: now, boot: moment.boot, &effects) }
-    // The pushes of these effects must be in flight before a step may recall them.
-    perform(effects, at: now)
-    startCommit(at: now)
-    recordTrace()
-    defer { actions = [] }
-    return actions
-  }
-
-  /// The second half: steps durable facts, wakes devices, folds.
-  ///
-  /// - Parameter hasReaders: whether a reader waits for a fold now; the first half may have served
-  ///   the readers that waited.
-  package mutating func proceed(hasReaders: Bool, at moment: Moment) -> [Action] {
-    self.hasReaders = hasReaders
-    let now = clock.last
-    step(at: now)
-    deliverForwards()
-    startCommit(at: now)
-    var effects: [Effect] = []
-    relay.wake(at: now, into: &effects)
-    perform(effects, at: now)
-    startSlice()
-    // A tick that `wake` asked for, or a slice, is journalled in this turn, and not in the next.
-    startCommit(at: now)
-    let next = startFold(at: now)
-    // Facts that waited for a cut may be committed now.
-    startCommit(at: now)
-    giveUp(at: moment.boot)
-    stopIfDone(at: now)
-    recordTrace()
-    actions.append(.timer(stepping.isReady ? .zero : timer(at: now, fold: next, moment.boot)))
-    defer { actions = [] }
-    return actions
-  }
-
   /// Hands the entries of this half of the turn to the flight recorder.
-  private mutating func recordTrace() {
+  mutating func recordTrace() {
     let batches = relay.takeTrace()
     if !batches.isEmpty { actions.append(.trace(batches)) }
   }
 
   /// Reads the relay's time. The coordinator reports to operators once when the wall clock is far
   /// ahead, and once when that ends.
-  private mutating func read(_ moment: Moment) -> Instant {
+  mutating func read(_ moment: Moment) -> Instant {
     let reading = clock.read(wall: moment.wall, boot: moment.boot)
     relay.wallAhead = clock.wallAhead
     switch reading {
@@ -141,7 +92,7 @@ package struct Coordinator: ~Copyable {
   }
 
   /// How long the shell may wait if no input comes.
-  private func timer(at now: Instant, fold: Instant, _ boot: Instant) -> Span {
+  func timer(at now: Instant, fold: Instant, _ boot: Instant) -> Span {
     // After a stop's deadline the coordinator waits only for work under way.
     let stop = stopBy.flatMap { now < $0 ? $0 : nil } ?? .never
     let next = min(fold, relay.nextTimer ?? .never, stop, commit.nextTry ?? .never)
@@ -149,37 +100,9 @@ package struct Coordinator: ~Copyable {
     return max(.zero, min(next - now, deadline))
   }
 
-  private mutating func handle(
-    _ input: Input, at now: Instant, boot: Instant, _ effects: inout [Effect]
-  ) {
-    switch input {
-    case .request(let id, let facts, let submitter):
-      admit(facts, of: id, by: submitter, at: now, boot: boot)
-    case .appended(.success): appended()
-    case .appended(.failure(let error)): appendFailed(error, at: now)
-    case .folded(.success(let rows)): folded(rows, at: now, &effects)
-    case .folded(.failure(let error)): foldFailed(error, at: now)
-    case .trimmed(let rows): trimmed(rows, at: now)
-    case .verdict(let attempt, let verdict): ended(attempt, verdict, at: now, &effects)
-    case .recalled(let place): for due in answers.recalled(place) { answer(due) }
-    case .acknowledged(let reached, let device):
-      relay.acknowledged(reached, by: device, at: now)
-    case .connected(let device, let connection, let after):
-      relay.connected(device, connection, after: after, at: now, into: &effects)
-    case .left(let device, let connection, let isExpectedBack):
-      relay.left(device, connection, isExpectedBack: isExpectedBack, at: now)
-    case .reconfigured(let change): reconfigure(change, at: now)
-    case .stop:
-      guard stopBy == nil else { return }
-      stopBy = now + settings.drainGrace
-      relay.drain()
-      actions.append(.event(.stopping(grace: settings.drainGrace)))
-    }
-  }
-
   var isStopping: Bool { stopBy != nil }
 
-  private mutating func stopIfDone(at now: Instant) {
+  mutating func stopIfDone(at now: Instant) {
     guard let stopBy, !schedule.isRunning, !commit.isUnderWay else { return }
     let isAtRest =
       commit.isIdle && stepping.isEmpty && forwarding.isEmpty && pushes.isEmpty && !relay.isDirty
@@ -188,7 +111,7 @@ package struct Coordinator: ~Copyable {
     actions.append(.stopped)
   }
 
-  private mutating func giveUp(at boot: Instant) {
+  mutating func giveUp(at boot: Instant) {
     let before = actions.count
     requests.giveUp(
       until: boot, Unavailable(.storeSlow, retryAfterSeconds: 5), into: &actions)
@@ -216,7 +139,7 @@ package struct Coordinator: ~Copyable {
 extension Coordinator {
   /// Applies a reload between two steps, so that each decision uses either only old or only new
   /// rules.
-  private mutating func reconfigure(_ change: Reconfiguration, at now: Instant) {
+  mutating func reconfigure(_ change: Reconfiguration, at now: Instant) {
     settings.tombstonesKept = change.settings.tombstonesKept
     settings.notificationsKept = change.settings.notificationsKept
     settings.feedbackKept = change.settings.feedbackKept

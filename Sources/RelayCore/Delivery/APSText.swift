@@ -39,12 +39,7 @@ enum APSText {
     func add(_ key: String, _ values: [String]) {
       guard !values.isEmpty else { return }
       json.key(key)
-      json.raw("[")
-      for value in values {
-        json.separate()
-        json.string(value)
-      }
-      json.raw("]")
+      json.array(values) { $0.string($1) }
     }
     json.raw("{")
     json.member("title", alert.title)

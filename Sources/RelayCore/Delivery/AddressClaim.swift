@@ -7,21 +7,12 @@ package struct AddressClaim: Sendable {
   package var registeredAt: Instant
   package var registration: Ordinal
 
-  package init(
-    key: DeviceKey, address: Address, partition: PartitionID, registeredAt: Instant,
-    registration: Ordinal
-  ) {
-    self.key = key
-    self.address = address
-    self.partition = partition
-    self.registeredAt = registeredAt
-    self.registration = registration
-  }
-
   package init(_ row: DeviceRow, partition: PartitionID) {
-    self.init(
-      key: row.key, address: row.address, partition: partition, registeredAt: row.registeredAt,
-      registration: row.registration)
+    key = row.key
+    address = row.address
+    self.partition = partition
+    registeredAt = row.registeredAt
+    registration = row.registration
   }
 
   /// Whether this claim wins against `other`. Ordinals compare within a partition only; between two

@@ -12,19 +12,8 @@ extension JSONText {
     case .timestamp(let instant): number(instant.milliseconds)
     case .reference(let recordName, _): string(recordName)
     case .asset(let name): string(name)
-    case .location(let latitude, let longitude):
-      raw("[")
-      number(latitude)
-      raw(",")
-      number(longitude)
-      raw("]")
-    case .list(let values):
-      raw("[")
-      for value in values {
-        separate()
-        self.value(value)
-      }
-      raw("]")
+    case .location(let latitude, let longitude): array([latitude, longitude]) { $0.number($1) }
+    case .list(let values): array(values) { $0.value($1) }
     }
   }
 }

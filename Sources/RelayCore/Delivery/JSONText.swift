@@ -67,5 +67,17 @@ package struct JSONText: Sendable {
     }
   }
 
+  /// Writes an array, each of whose elements `write` writes.
+  package mutating func array<Element>(
+    _ elements: some Sequence<Element>, _ write: (inout JSONText, Element) -> Void
+  ) {
+    raw("[")
+    for element in elements {
+      separate()
+      write(&self, element)
+    }
+    raw("]")
+  }
+
   package mutating func append(_ other: [UInt8]) { bytes.append(contentsOf: other) }
 }

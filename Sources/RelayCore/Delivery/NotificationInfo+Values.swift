@@ -68,16 +68,14 @@ extension Subscription {
   /// means that the subscription can give it.
   func look(for change: Change, limits: Limits) -> Look? {
     guard info.isVisible else { return nil }
-    let endsNow: Bool
-    switch rule {
-    case .query(let rule): endsNow = rule.firesOnce
-    case .zone: endsNow = change.endsZone
-    case .database: endsNow = false
-    }
+    let endsNow =
+      switch rule {
+      case .query(let rule): rule.firesOnce
+      case .zone: change.endsZone
+      case .database: false
+      }
     guard info.namesArguments else { return endsNow ? Look(info: info) : nil }
-    guard case .record(let record) = change.event else {
-      return info.withArguments(of: nil, limits: limits)
-    }
+    let record: RecordChange? = if case .record(let record) = change.event { record } else { nil }
     return info.withArguments(of: record, limits: limits)
   }
 }

@@ -21,8 +21,7 @@ extension Partition {
     _ key: DeviceKey, _ connection: UInt64, isExpectedBack: Bool, at now: Instant
   ) {
     guard let device = find(key) else { return }
-    devices[device].lane.left(
-      connection, isExpectedBack: isExpectedBack, at: now, policy: policy)
+    devices[device].lane.left(connection, isExpectedBack: isExpectedBack, at: now, policy: policy)
     markDirty(device)
   }
 
@@ -30,9 +29,7 @@ extension Partition {
   /// changed.
   ///
   /// - Parameter made: the connection over which the attempt was sent; `nil` if there was none.
-  mutating func told(
-    _ device: Int, _ verdict: Verdict, over made: UInt64?, at now: Instant
-  ) {
+  mutating func told(_ device: Int, _ verdict: Verdict, over made: UInt64?, at now: Instant) {
     if case .delivered = verdict {
       delivered(device, at: now)
     } else {
@@ -51,8 +48,5 @@ extension Partition {
 
 extension Lane {
   /// Whether an attempt over the courier is under way.
-  var isOverCourier: Bool {
-    if case .inFlight(let attempt) = state { return attempt.isOverCourier }
-    return false
-  }
+  var isOverCourier: Bool { flight?.isOverCourier == true }
 }

@@ -10,13 +10,9 @@ struct PayloadCut: Hashable {
   /// The parts, in the order in which they are dropped. The texts are only shortened. When all
   /// other parts are dropped, the payload has one name of at most 255 bytes, and fits into a
   /// quarter of Apple's limit.
-  enum Part: Hashable {
+  enum Part: CaseIterable {
     case container, record, sound, launchImage, actionKey, texts, arguments, keys, badge, category,
       notification, zone, user
-    static let order: [Part] = [
-      .container, .record, .sound, .launchImage, .actionKey, .texts, .arguments, .keys, .badge,
-      .category, .notification, .zone, .user,
-    ]
   }
 
   /// Every text is shortened down to this length before a part that follows the texts is dropped.
@@ -26,7 +22,7 @@ struct PayloadCut: Hashable {
   static func all(showing shown: Part?) -> [PayloadCut] {
     var cuts: [PayloadCut] = []
     var last = PayloadCut()
-    for part in Part.order where part != shown || part == .texts {
+    for part in Part.allCases where part != shown || part == .texts {
       if part == .texts {
         last.textBytesMax = textBytesLeast
       } else {

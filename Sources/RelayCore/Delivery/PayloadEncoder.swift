@@ -76,26 +76,18 @@ package enum PayloadEncoder {
     _ text: WakeText, zones: ArraySlice<[UInt8]>, isMore: Bool
   ) -> [UInt8] {
     var json = JSONText()
-    json.raw(",\"zr\":{\"w\":")
-    json.number(text.wake)
-    if text.subjects > 0 {
-      json.raw(",\"n\":")
-      json.number(text.subjects)
-    }
+    json.raw(",\"zr\":{")
+    json.member("w", text.wake)
+    if text.subjects > 0 { json.member("n", text.subjects) }
     if !zones.isEmpty {
-      json.raw(",\"z\":[")
-      for zone in zones {
-        json.separate()
-        json.append(zone)
-      }
-      json.raw("]")
+      json.key("z")
+      json.array(zones) { $0.append($1) }
     }
-    if text.hasQuery { json.raw(",\"q\":1") }
-    if isMore { json.raw(",\"m\":1") }
+    if text.hasQuery { json.member("q", 1) }
+    if isMore { json.member("m", 1) }
     if let notBefore = text.notBefore {
-      json.raw(",\"nb\":")
       // Whole seconds, rounded up, so that the device does not fetch too early.
-      json.number((notBefore.milliseconds + 999) / 1_000)
+      json.member("nb", (notBefore.milliseconds + 999) / 1_000)
     }
     json.raw("}}")
     return json.bytes
@@ -124,7 +116,7 @@ package enum PayloadEncoder {
     if !dropped.contains(.container) { json.member("cid", text.scope.container) }
     if !dropped.contains(.user) { json.member("ckuserid", text.user.name) }
     if !dropped.contains(.notification) { json.member("nid", text.content.notification.text) }
-    if !cut.isNothing || text.content.isCut { json.raw(",\"p\":1") }
+    if !cut.isNothing || text.content.isCut { json.member("p", 1) }
     encode(text.content, dropped: dropped, into: &json)
     json.raw("}")
     return json.bytes

@@ -64,12 +64,6 @@ package struct Pruning: Hashable, Sendable {
     /// True if the provider has accepted a push for the device's address before, so that the
     /// address was not invented.
     package var hasTaken: Bool
-
-    package init(user: UserID, client: ClientID, hasTaken: Bool) {
-      self.user = user
-      self.client = client
-      self.hasTaken = hasTaken
-    }
   }
 
   /// The decision on a report that was held.

@@ -194,7 +194,8 @@ extension Devices.Slot {
   /// What the counts of lanes know of this device; nil for a device of the doctor, which no count
   /// of operators includes.
   fileprivate var glance: LaneCounts.Glance? {
-    account == .apps ? LaneCounts.Glance(lane) : nil
+    guard account == .apps else { return nil }
+    return LaneCounts.Glance(stage: lane.state.stage, freshSince: lane.freshSince, slot: lane.slot)
   }
 }
 

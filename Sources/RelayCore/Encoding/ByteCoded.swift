@@ -32,9 +32,7 @@ extension BlobCoded {
 
 extension ByteReader {
   /// Reads a case of an enum that is stored as its raw value.
-  package mutating func raw<Value: RawRepresentable<UInt8>>(
-    _: Value.Type = Value.self
-  ) throws(CodingFailure) -> Value {
+  package mutating func raw<Value: RawRepresentable<UInt8>>() throws(CodingFailure) -> Value {
     let number = try byte("enum")
     guard let value = Value(rawValue: number) else {
       throw failure(.number(UInt64(number)), "\(Value.self)")

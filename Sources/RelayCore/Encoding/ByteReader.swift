@@ -14,7 +14,7 @@ package struct ByteReader: Sendable {
   package var remaining: Int { bytes.count - offset }
 
   package func failure(_ what: CodingFailure.What, _ part: String) -> CodingFailure {
-    CodingFailure(what, in: part, at: offset)
+    CodingFailure(what: what, part: part, offset: offset)
   }
 
   package mutating func byte(_ part: String) throws(CodingFailure) -> UInt8 {
@@ -49,10 +49,18 @@ package struct ByteReader: Sendable {
   }
 
   package mutating func word(_ part: String) throws(CodingFailure) -> UInt64 {
-    guard remaining >= 8 else { throw failure(.truncated, part) }
-    var value: UInt64 = 0
-    for place in 0..<8 { value |= UInt64(bytes[offset + place]) << (8 * UInt64(place)) }
-    offset += 8
+    try fixed(part)
+  }
+
+  /// Reads a number of fixed width, low bytes first.
+  private mutating func fixed<Number: FixedWidthInteger>(
+    _ part: String
+  ) throws(CodingFailure) -> Number {
+    let width = Number.bitWidth / 8
+    guard remaining >= width else { throw failure(.truncated, part) }
+    var value: Number = 0
+    for place in 0..<width { value |= Number(bytes[offset + place]) << (8 * place) }
+    offset += width
     return value
   }
 
@@ -92,21 +100,15 @@ package struct ByteReader: Sendable {
     return Array(bytes[offset..<offset + length])
   }
 
-  package mutating func value<Value: ByteCoded>(
-    _: Value.Type = Value.self
-  ) throws(CodingFailure) -> Value {
+  package mutating func value<Value: ByteCoded>() throws(CodingFailure) -> Value {
     try Value(from: &self)
   }
 
-  package mutating func optional<Value: ByteCoded>(
-    _: Value.Type = Value.self
-  ) throws(CodingFailure) -> Value? {
+  package mutating func optional<Value: ByteCoded>() throws(CodingFailure) -> Value? {
     try flag("optional") ? Value(from: &self) : nil
   }
 
-  package mutating func list<Value: ByteCoded>(
-    _: Value.Type = Value.self
-  ) throws(CodingFailure) -> [Value] {
+  package mutating func list<Value: ByteCoded>() throws(CodingFailure) -> [Value] {
     let count = try count("list")
     var values: [Value] = []
     for _ in 0..<count { values.append(try Value(from: &self)) }
@@ -122,10 +124,7 @@ package struct ByteReader: Sendable {
 
   /// Reads the length of a frame, whose bytes follow.
   package mutating func frame(_ part: String) throws(CodingFailure) -> Int {
-    guard remaining >= 4 else { throw failure(.truncated, part) }
-    var length: UInt32 = 0
-    for place in 0..<4 { length |= UInt32(bytes[offset + place]) << (8 * UInt32(place)) }
-    offset += 4
+    let length: UInt32 = try fixed(part)
     guard Int(length) <= remaining else { throw failure(.truncated, part) }
     return Int(length)
   }

@@ -25,12 +25,6 @@ package struct CodingFailure: Error, Hashable, Sendable, CustomStringConvertible
   /// Offset of the byte at which reading stopped.
   package var offset: Int
 
-  package init(_ what: What, in part: String, at offset: Int) {
-    self.what = what
-    self.part = part
-    self.offset = offset
-  }
-
   package var description: String {
     let reason =
       switch what {

@@ -62,7 +62,7 @@ struct FanOutQueue: Sendable {
     for (origin, change) in written {
       switch (change, all[origin]) {
       case (.begun, let out?): cut.fanOuts.append(out)
-      case (.moved, let out?): cut.fanOutsMoved.append(FanOutMove(out))
+      case (.moved, let out?): cut.fanOutsMoved.append(out)
       case (.ended, _), (_, nil): cut.fanOutsEnded.append(origin)
       }
     }

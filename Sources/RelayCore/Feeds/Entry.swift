@@ -118,6 +118,13 @@ package enum Detail: Hashable, Sendable {
   case record(type: String, tag: String?, author: UserID? = nil)
   case zone
   case notification(NotificationDetail)
+
+  /// Fills in a record's type from `earlier`, if this detail does not state it.
+  func after(_ earlier: Detail) -> Detail {
+    guard case .record("", let tag, let author) = self, case .record(let known, _, _) = earlier
+    else { return self }
+    return .record(type: known, tag: tag, author: author)
+  }
 }
 
 /// A notification as logged: one subscription × one change.

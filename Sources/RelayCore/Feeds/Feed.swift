@@ -19,12 +19,7 @@ package struct FeedKey: Hashable, Comparable, Sendable {
   }
 
   /// The partition that keeps the feed.
-  package var partition: PartitionID {
-    switch kind {
-    case .notifications(let user), .database(let user, _): .home(of: user, in: scope)
-    case .zone(let zone): .home(of: zone.owner, in: scope)
-    }
-  }
+  package var partition: PartitionID { .home(of: owner, in: scope) }
 
   /// An unambiguous spelling. Stores keep it, and a token's scope hash is computed from it.
   package var text: String {
@@ -38,7 +33,7 @@ package struct FeedKey: Hashable, Comparable, Sendable {
       .map { "\($0.utf8.count):\($0)" }.joined()
   }
 
-  /// The user whose tokens a forced expiry of this feed concerns.
+  /// The user to whom the feed belongs: the user whose tokens a forced expiry of it concerns.
   package var owner: UserID {
     switch kind {
     case .notifications(let user), .database(let user, _): user

@@ -9,18 +9,6 @@ package struct FeedMutation: Hashable, Sendable {
   package var time: Instant
   package var detail: Detail
 
-  package init(
-    verb: Verb, position: Position, device: ClientID?, sequence: Int64? = nil, time: Instant,
-    detail: Detail
-  ) {
-    self.verb = verb
-    self.position = position
-    self.device = device
-    self.sequence = sequence
-    self.time = time
-    self.detail = detail
-  }
-
   /// The subject's state after this change.
   package var outcome: Life.State {
     switch verb {
@@ -36,11 +24,7 @@ package struct FeedMutation: Hashable, Sendable {
   func after(_ earlier: FeedMutation) -> FeedMutation {
     var mutation = self
     mutation.sequence = sequence ?? earlier.sequence
-    if case .record("", let tag, let author) = detail,
-      case .record(let known, _, _) = earlier.detail
-    {
-      mutation.detail = .record(type: known, tag: tag, author: author)
-    }
+    mutation.detail = detail.after(earlier.detail)
     return mutation
   }
 }

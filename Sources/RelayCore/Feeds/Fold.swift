@@ -61,13 +61,7 @@ package enum Fold {
     entry.life.device = mutation.device
     entry.life.sequence = mutation.sequence ?? entry.life.sequence
     entry.life.time = mutation.time
-    if case .record("", let tag, let author) = mutation.detail,
-      case .record(let known, _, _) = entry.detail
-    {
-      entry.detail = .record(type: known, tag: tag, author: author)
-    } else {
-      entry.detail = mutation.detail
-    }
+    entry.detail = mutation.detail.after(entry.detail)
   }
 
   /// The entries that `marks` change, as they are after the marks. The caller folds the deltas of
@@ -79,7 +73,6 @@ package enum Fold {
   ///   superseded or trimmed do not change, so a repeat changes nothing.
   package static func mark(_ entries: [Entry], _ marks: ReadMarks) -> [Entry] {
     let named = Set(marks.notifications)
-    var index = 0
     return
       entries
       .filter { entry in
@@ -87,9 +80,9 @@ package enum Fold {
         return named.contains(notification) && entry.life.position < marks.position
       }
       .sorted { $0.life.position < $1.life.position }
-      .map { entry in
+      .enumerated()
+      .map { index, entry in
         let place = Position(marks.position.ordinal, index: index)
-        index += 1
         return marked(entry, at: place, by: marks.device)
       }
   }

@@ -38,7 +38,7 @@ package enum PageAnswer: Hashable, Sendable {
   case absent
 }
 
-package enum Expiry: Hashable, Sendable {
+package enum Expiry: Error, Hashable, Sendable {
   /// The token is below the floor, or an operator expired it.
   case trimmed
   /// The token names an era that this store never had, or a position after the end of its era, so
@@ -113,7 +113,7 @@ extension Page {
     looks: Int = PageQuery.looksMax, floor: Position = .zero
   ) -> PageAnswer {
     switch start(of: feed, eras: eras, after: place, floor: floor) {
-    case .failure(let expiry): return .expired(expiry.why)
+    case .failure(let expiry): return .expired(expiry)
     case .success(let start):
       let after = max(start.position, feed.cleared)
       let ahead =
@@ -132,17 +132,17 @@ extension Page {
   /// page.
   package static func start(
     of feed: FeedState, eras: Eras, after place: FeedCursor?, floor: Position
-  ) -> Result<FeedCursor, Expired> {
+  ) -> Result<FeedCursor, Expiry> {
     // A regrant may raise the reader's floor above everything in the feed.
     let top = max(feed.top, floor)
     guard let place else {
       return .success(FeedCursor(era: 0, position: .zero, scanHead: top))
     }
     guard eras.contain(place), place.newest <= top else {
-      return .failure(Expired(why: .lostHistory(since: eras.beginning(insteadOf: place))))
+      return .failure(.lostHistory(since: eras.beginning(insteadOf: place)))
     }
     let reached = max(place.position, place.goneHidden)
-    guard reached >= max(floor, feed.floor) else { return .failure(Expired(why: .trimmed)) }
+    guard reached >= max(floor, feed.floor) else { return .failure(.trimmed) }
     guard place.scanHead == nil else { return .success(place) }
     // A token of an empty feed proves that the client has read the feed as empty. A client without
     // a token has read nothing.
@@ -150,8 +150,6 @@ extension Page {
     return .success(
       FeedCursor(era: place.era, position: place.position, scanHead: top, base: base))
   }
-
-  package struct Expired: Error, Hashable { package var why: Expiry }
 
   /// Takes one page out of `ahead`, which holds the entries after `start` in order of position,
   /// without deleted entries up to `start.goneHidden`. `ahead` may exceed one page; `looks` + 1

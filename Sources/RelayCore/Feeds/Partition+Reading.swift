@@ -37,10 +37,4 @@ package struct ReadMarks: Hashable, Sendable {
   package var position: Position
   package var device: ClientID?
   package var notifications: [Identifier]
-
-  package init(position: Position, device: ClientID?, notifications: [Identifier]) {
-    self.position = position
-    self.device = device
-    self.notifications = notifications
-  }
 }

@@ -58,6 +58,30 @@ extension Partition {
     }
   }
 
+  /// Ends a zone's life in its owner's partition: clears the zone's feed, withdraws the zone from
+  /// pending wakes, notifies the owner once, and removes the owner's subscriptions to the zone and
+  /// all grants of the zone.
+  mutating func endZone(
+    _ change: Change, as end: ZoneChange, _ step: Step, _ effects: inout [Effect]
+  ) {
+    guard !change.zone.isDefault else { return }
+    feeds.clear(change.zoneFeed, at: step.position, &effects)
+    endNumbers(of: change, step)
+    feeds.mutate(
+      change.ownerFeed, .zone(change.zone), change.mutation(end.feedVerb, step.position, .zone),
+      &effects)
+    if let user = users.find(change.zone.owner, in: change.scope) {
+      withdraw(change.zone, .private, of: user, step, &effects)
+      notifyOwner(change, step, &effects)
+      for held in index.all(of: user) {
+        guard case .zone(change.zone, _) = held.subscription.rule else { continue }
+        removeSubscription(held, of: user, step, &effects)
+      }
+      releaseIfUnused(user)
+    }
+    sharing.endGrants(of: change.zoneKey)
+  }
+
   /// Brings a change to one participant: to the participant's shared database feed and
   /// subscriptions.
   mutating func tell(

@@ -5,7 +5,7 @@ extension ChangeStory {
     let key = standing.device
     if change.isSuperseded { return .not(.noEffect) }
     if change.scope != key.scope { return .not(.zoneNotVisible) }
-    switch change.kind {
+    switch change.event {
     case .granted(let user) where user != key.user, .revoked(let user) where user != key.user:
       return .not(.otherUser)
     case .granted, .revoked:
@@ -21,7 +21,6 @@ extension ChangeStory {
 
   /// The reason if the change did not come to the user's partition, or not all the way.
   private var notReached: Explanation.Outcome? {
-    let home = PartitionID.home(of: standing.device.user, in: standing.device.scope)
     guard reached == nil else {
       return isSpreading ? .not(.onItsWay) : nil
     }
@@ -76,7 +75,7 @@ extension ChangeStory {
   /// Whether the zone was shared with the user when the change came.
   private func visibility(at ordinal: Ordinal) -> Visibility {
     var isGrant = false
-    if case .granted = change.kind { isGrant = true }
+    if case .granted = change.event { isGrant = true }
     for (event, at) in userEvents {
       switch event {
       case .joined(change.zone, let by) where by >= ordinal:

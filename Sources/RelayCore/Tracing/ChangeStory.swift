@@ -32,15 +32,13 @@ struct ChangeStory {
     self.change = change
     self.begun = begun
     self.standing = standing
-    let home = PartitionID.home(of: standing.device.user, in: standing.device.scope)
     if change.place.partition == home, change.isOwnersOf(standing.device.user) {
       reached = change.place.ordinal
     }
   }
 
-  private var home: PartitionID {
-    .home(of: standing.device.user, in: standing.device.scope)
-  }
+  /// The partition of the device's user.
+  var home: PartitionID { .home(of: standing.device.user, in: standing.device.scope) }
 
   /// - Parameter isOfLaterChange: whether a later change of the same name was stepped before.
   mutating func note(_ entry: TraceEntry, isOfLaterChange: Bool) {

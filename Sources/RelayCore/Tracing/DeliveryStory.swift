@@ -103,7 +103,9 @@ struct DeliveryStory {
     case .ended(let end): ended(end, at: at)
     case .receipt(let receipt): if proves(receipt) { received(receipt, at: at) }
     case .withdrawn(let withdrawal):
-      if means(withdrawal) { ends(as: .withdrawn(at: at), canStillBeTold: true) }
+      if withdrawal.means(match.subscription, match.zone, match.database) {
+        ends(as: .withdrawn(at: at), canStillBeTold: true)
+      }
     case .retired(let reason): ends(as: .retired(reason), canStillBeTold: false)
     case .unregistered: ends(as: .unregistered(at: at), canStillBeTold: false)
     case .hushed(let notification, let part):
@@ -188,14 +190,6 @@ struct DeliveryStory {
     }
   }
 
-  private func means(_ withdrawal: Withdrawal) -> Bool {
-    switch withdrawal {
-    case .subscription(let id, let database):
-      id == match.subscription && database == match.database
-    case .zone(let zone, let database): zone == match.zone && database == match.database
-    }
-  }
-
   private mutating func ends(as reason: Explanation.Reason, canStillBeTold: Bool) {
     switch state {
     case .pending: state = .ended(reason)
@@ -227,8 +221,7 @@ struct DeliveryStory {
     _ standing: Standing, at isPlace: (Position) -> Bool
   ) -> Explanation.Outcome {
     let held = standing.pending.first { parts.contains($0.part) && isPlace($0.position) }
-    guard let held, let reason = Explanation.Reason(held.hold) else { return .unknown }
-    return .not(reason)
+    return held?.reason.map { .not($0) } ?? .unknown
   }
 }
 

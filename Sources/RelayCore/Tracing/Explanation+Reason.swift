@@ -102,27 +102,3 @@ extension Explanation {
     ]
   }
 }
-
-extension Explanation.Reason {
-  /// The reason why a part that pends is not told now; `nil` if a delivered wake has told it.
-  package init?(_ hold: Standing.Hold) {
-    switch hold {
-    case .waits(.window, let until): self = .gathering(until: until)
-    case .waits(.rest, let until): self = .resting(until: until, "unknown")
-    case .waits(.alertBudget, let until): self = .budget(until: until, isAlert: true)
-    case .waits(.backgroundBudget, let until): self = .budget(until: until, isAlert: false)
-    case .waits(.slot, let until): self = .paced(until: until)
-    case .waits(.nextPoll, let until): self = .betweenPolls(until: until)
-    case .rests(let until, let reason, let isQuarantined):
-      self = isQuarantined ? .quarantined(until: until, reason) : .resting(until: until, reason)
-    case .fold: self = .notFolded
-    case .connection: self = .notConnected
-    case .attempt(let wake): self = .underWay(wake)
-    case .turn, .queue: self = .queued
-    case .stopped(let reason): self = .routeStopped(reason)
-    case .noProvider: self = .noProvider
-    case .stopping: self = .stopping
-    case .waits(.acknowledgement, _), .told: return nil
-    }
-  }
-}

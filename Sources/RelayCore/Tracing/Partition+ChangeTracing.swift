@@ -18,7 +18,7 @@ extension Partition {
       .moved(
         TracedMove(
           notification: change.notification, scope: change.scope,
-          place: FactPlace(partition: id, ordinal: ordinal), move)), at: now)
+          place: FactPlace(partition: id, ordinal: ordinal), step: move)), at: now)
   }
 
   /// What a match is about to do to a device's lane; `nil` while the trace is off.
@@ -35,7 +35,7 @@ extension Partition {
   ) -> TracedMatch.Device {
     TracedMatch.Device(
       client: devices[device].client,
-      devices[device].lane.outcome(of: match, instead: instead))
+      outcome: devices[device].lane.outcome(of: match, instead: instead))
   }
 
   mutating func trace(
@@ -44,7 +44,10 @@ extension Partition {
     guard !devices.isEmpty else { return }
     let key = users[user]
     trace.write(in: key.scope, at: step.at) { writer in
-      writer.write(match, of: change.notification, to: key.user, devices, at: step.at)
+      let content = match.content
+      writer.write(
+        change.notification, to: key.user, by: content.subscription, content.database,
+        content.zone, at: match.position, match.zonePosition, devices, at: step.at)
     }
   }
 
@@ -53,19 +56,15 @@ extension Partition {
     _ step: Step
   ) {
     guard trace.isOn else { return }
-    let key = users[user]
-    trace.add(
-      .user(
-        key,
-        .subscribed(
-          SubscriptionOutline(held), before: before.map { SubscriptionOutline($0) }, step.ordinal)),
-      at: step.at)
+    trace(
+      .subscribed(
+        SubscriptionOutline(held), before: before.map { SubscriptionOutline($0) }, step.ordinal),
+      of: user, at: step.at)
   }
 
   mutating func trace(_ event: UserEvent, of user: Int, at now: Instant) {
     guard trace.isOn else { return }
-    let key = users[user]
-    trace.add(.user(key, event), at: now)
+    trace.add(.user(users[user], event), at: now)
   }
 }
 

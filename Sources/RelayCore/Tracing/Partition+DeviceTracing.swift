@@ -90,7 +90,8 @@ extension Lane {
         !verdict.isDelivered && retirement == nil
           && !pending.alerts.contains { $0.key == shown.key }
       } ?? false
-    return TracedVerdict(wake: flight.wake, verdict, rests: rests, dropsAlert: dropsAlert)
+    return TracedVerdict(
+      wake: flight.wake, verdict: verdict, rests: rests, dropsAlert: dropsAlert)
   }
 
   /// The receipt with no more names than concern what pends; `nil` if it changes nothing that an

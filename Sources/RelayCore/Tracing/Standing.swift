@@ -6,62 +6,27 @@ package struct Standing: Hashable, Sendable {
   /// `nil` means that the device is not registered.
   package var registration: Registered?
   /// What pends on the device's lane.
-  package var pending: [Part]
+  package var pending: [Part] = []
   /// All subscriptions of the device's user.
-  package var subscriptions: [SubscriptionOutline]
+  package var subscriptions: [SubscriptionOutline] = []
   /// Of the zones asked for, those that are shared with the user, and since which fact.
-  package var shared: [ZoneID: Ordinal]
+  package var shared: [ZoneID: Ordinal] = [:]
 
   package struct Registered: Hashable, Sendable {
     package var transport: Transport
     package var topic: String
-    /// The fact that last registered the device.
-    package var ordinal: Ordinal
     package var at: Instant
     package var retirement: Retirement?
-    package var hasAcknowledged: Bool
   }
 
   package struct Part: Hashable, Sendable {
     package var part: TracedPart
     package var position: Position
-    package var hold: Hold
-  }
-
-  /// Why a part of the lane is not told at this moment.
-  package enum Hold: Hashable, Sendable {
-    case waits(Lane.Wait, until: Instant)
-    /// The last attempt failed for this reason.
-    case rests(until: Instant, String, isQuarantined: Bool)
-    /// What pends is in no fold yet, so a device that fetches would not find it.
-    case fold
-    /// Only the courier reaches the device, and the device is not connected.
-    case connection
-    /// The attempt under way tells it.
-    case attempt(UInt32)
-    /// Another attempt for the device is under way, or an older alert comes first.
-    case turn
-    /// The lane waits in its route's queue.
-    case queue
-    /// The route's circuit is not closed, for this reason.
-    case stopped(String)
-    case noProvider
-    /// The daemon stops, and begins no attempt.
-    case stopping
-    /// A delivered wake has told it.
-    case told(UInt32)
-  }
-
-  package init(
-    device: DeviceKey, at: Instant, registration: Registered? = nil, pending: [Part] = [],
-    subscriptions: [SubscriptionOutline] = [], shared: [ZoneID: Ordinal] = [:]
-  ) {
-    self.device = device
-    self.at = at
-    self.registration = registration
-    self.pending = pending
-    self.subscriptions = subscriptions
-    self.shared = shared
+    /// Why the part is not told at this moment; `nil` if a delivered wake has told it.
+    package var reason: Explanation.Reason?
+    /// Whether the part only waits for its lane's turn in the route's queue: no other attempt for
+    /// the device is under way, and no older alert comes first.
+    var isInLine = false
   }
 }
 
@@ -96,24 +61,21 @@ extension Relay {
       scope: standing.device.scope, transport: registration.transport, topic: registration.topic)
     guard let obstacle = obstacle(on: route) else { return standing }
     for index in standing.pending.indices {
-      switch standing.pending[index].hold {
-      case .queue: standing.pending[index].hold = obstacle
+      switch standing.pending[index].reason {
+      case .queued where standing.pending[index].isInLine: standing.pending[index].reason = obstacle
       // A device rests because its route failed; when its rest is over, it waits for the route.
-      case .rests(_, _, isQuarantined: false) where obstacle != .stopping:
-        standing.pending[index].hold = obstacle
-      case .rests, .waits, .fold, .connection, .attempt, .turn, .stopped, .noProvider, .stopping,
-        .told:
-        break
+      case .resting where obstacle != .stopping: standing.pending[index].reason = obstacle
+      default: break
       }
     }
     return standing
   }
 
-  private func obstacle(on route: RouteKey) -> Standing.Hold? {
+  private func obstacle(on route: RouteKey) -> Explanation.Reason? {
     if isDraining { return .stopping }
     if withdrawn.contains(route) { return .noProvider }
     guard let route = routes[route], route.isStopped else { return nil }
-    return .stopped(route.lastError ?? "unknown")
+    return .routeStopped(route.lastError ?? "unknown")
   }
 }
 
@@ -126,10 +88,8 @@ extension Partition {
   ) -> [Standing] {
     let owners = keys.map { users.find($0.user, in: $0.scope) }
     let asked = Set(owners.compactMap(\.self))
-    var subscriptions: [Int: [SubscriptionOutline]] = [:]
-    for user in asked {
-      subscriptions[user] = index.all(of: user).map { SubscriptionOutline($0) }
-    }
+    let subscriptions = Dictionary(
+      uniqueKeysWithValues: asked.map { ($0, index.all(of: $0).map { SubscriptionOutline($0) }) })
     var shared: [Int: [ZoneID: Ordinal]] = [:]
     for scope in Set(keys.map(\.scope)) {
       for zone in zones {
@@ -153,9 +113,8 @@ extension Partition {
     guard let device = devices.find(key.client, of: user) else { return }
     let slot = devices[device]
     standing.registration = Standing.Registered(
-      transport: slot.address.transport, topic: slot.address.topic, ordinal: slot.registration,
-      at: slot.registeredAt, retirement: slot.lane.retirement,
-      hasAcknowledged: slot.lane.hasAcknowledged)
+      transport: slot.address.transport, topic: slot.address.topic, at: slot.registeredAt,
+      retirement: slot.lane.retirement)
     standing.pending = slot.lane.standing(
       at: standing.at, stepped: stepped, folded: folded, policy: policy)
   }
@@ -166,51 +125,63 @@ extension Lane {
   func standing(
     at now: Instant, stepped: Ordinal, folded: Ordinal, policy: WakePolicy
   ) -> [Standing.Part] {
-    func hold(_ part: Lane) -> Standing.Hold {
+    func reason(_ part: Lane) -> Explanation.Reason? {
       var part = part
-      let next = part.nextStep(at: now, stepped: stepped, folded: folded, policy: policy)
-      switch next {
-      case .timer(let until, .rest): return rest(until)
-      case .timer(let until, let wait): return .waits(wait, until: until)
-      case .fold: return .fold
-      case .attempt, .tell: return .queue
-      case .nothing: return .connection
+      switch part.nextStep(at: now, stepped: stepped, folded: folded, policy: policy) {
+      case .timer(let until, let wait): return self.reason(wait, until)
+      case .fold: return .notFolded
+      case .attempt, .tell: return .queued
+      case .nothing: return .notConnected
       }
     }
     var parts: [Standing.Part] = []
-    if let flight, let shown = flight.alert {
+    func add(
+      _ part: TracedPart, _ position: Position, _ reason: Explanation.Reason?,
+      isInLine: Bool = false
+    ) {
       parts.append(
-        Standing.Part(
-          part: .alert(shown.content.notification), position: shown.position,
-          hold: .attempt(flight.wake)))
+        Standing.Part(part: part, position: position, reason: reason, isInLine: isInLine))
+    }
+    if let flight, let shown = flight.alert {
+      add(.alert(shown.content.notification), shown.position, .underWay(flight.wake))
     }
     for (index, alert) in pending.alerts.enumerated() {
       var alone = self
       (alone.pending, alone.fallback) = (PendingSet(), nil)
       alone.pending.alerts = [alert]
-      var hold = flight == nil ? hold(alone) : .turn
-      if index > 0, hold == .queue { hold = .turn }
-      parts.append(
-        Standing.Part(
-          part: .alert(alert.content.notification), position: alert.position, hold: hold))
+      let reason = flight == nil ? reason(alone) : .queued
+      add(
+        .alert(alert.content.notification), alert.position, reason,
+        isInLine: flight == nil && index == 0)
     }
     for (part, subject) in zip(pending.waking.parts, pending.subjects) {
-      let hold: Standing.Hold =
+      let reason: Explanation.Reason? =
         switch (subject.isFresh, flight) {
-        case (true, nil): hold(keeping(subject))
-        case (true, _): .turn
-        case (false, let flight?) where subject.isCovered: .attempt(flight.wake)
-        case (false, _): .told(subject.toldBy)
+        case (true, nil): reason(keeping(subject))
+        case (true, _): .queued
+        case (false, let flight?) where subject.isCovered: .underWay(flight.wake)
+        case (false, _): nil
         }
-      parts.append(Standing.Part(part: part, position: subject.position, hold: hold))
+      add(part, subject.position, reason, isInLine: flight == nil)
     }
     return parts
   }
 
-  private func rest(_ until: Instant) -> Standing.Hold {
-    guard case .resting(let rest) = state else { return .waits(.rest, until: until) }
-    return .rests(
-      until: until, lastVerdict?.text ?? "unknown", isQuarantined: rest.isQuarantined)
+  private func reason(_ wait: Wait, _ until: Instant) -> Explanation.Reason? {
+    switch wait {
+    case .window: return .gathering(until: until)
+    case .rest:
+      let text = lastVerdict?.text ?? "unknown"
+      if case .resting(let rest) = state, rest.isQuarantined {
+        return .quarantined(until: until, text)
+      }
+      return .resting(until: until, text)
+    case .alertBudget: return .budget(until: until, isAlert: true)
+    case .backgroundBudget: return .budget(until: until, isAlert: false)
+    case .slot: return .paced(until: until)
+    case .nextPoll: return .betweenPolls(until: until)
+    case .acknowledgement: return nil
+    }
   }
 
   /// The lane with this subject alone, which waits for its own sake.

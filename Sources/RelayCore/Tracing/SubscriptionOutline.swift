@@ -11,11 +11,9 @@ package struct SubscriptionOutline: Hashable, Sendable {
     case zone(ZoneID, recordType: String?)
     case database(recordType: String?)
   }
+}
 
-  package init(id: SubscriptionID, database: Database, since: Ordinal, rule: Rule) {
-    (self.id, self.database, self.since, self.rule) = (id, database, since, rule)
-  }
-
+extension SubscriptionOutline {
   init(_ held: SubscriptionIndex.Held) {
     let subscription = held.subscription
     let rule: Rule =
@@ -38,7 +36,7 @@ package struct SubscriptionOutline: Hashable, Sendable {
   func covers(_ change: TracedChange, in database: Database) -> Bool {
     guard self.database == database else { return false }
     var type: String?
-    if case .record(_, let name, _) = change.kind { type = name }
+    if case .record(let record) = change.event { type = record.type }
     func concerns(_ limit: String?) -> Bool {
       guard let limit, let type else { return true }
       return ByteOrdered.areSame(limit, type)

@@ -40,15 +40,13 @@ struct TraceBuffer: Sendable {
       lost += 1
       return
     }
-    if writer.count > 0, writer.isFull || !writer.takes(scope) { endBatch() }
+    if writer.count > 0, writer.isFull || !writer.takes(scope) {
+      batched += writer.count
+      batches.append(takeBatch())
+    }
     if writer.count == 0 { writer.begin(scope, at: now, capacity: expected) }
     body(&writer)
     last = now
-  }
-
-  private mutating func endBatch() {
-    batched += writer.count
-    batches.append(takeBatch())
   }
 
   private mutating func takeBatch() -> TraceBatch {

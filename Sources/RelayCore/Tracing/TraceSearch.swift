@@ -120,8 +120,8 @@ package struct TraceSearch: Sendable {
       return false
     }
     guard let record = question.record else { return true }
-    guard case .record(let name, _, _) = change.kind else { return false }
-    return ByteOrdered.areSame(name, record)
+    guard case .record(let changed) = change.event else { return false }
+    return ByteOrdered.areSame(changed.name, record)
   }
 
   private mutating func find(_ match: TracedMatch) {

@@ -5,7 +5,8 @@ package struct TracedChange: Hashable, Sendable {
   package var scope: Scope
   package var database: Database
   package var zone: ZoneID
-  package var kind: Kind
+  /// Of a record, only its name and type and the verb.
+  package var event: Change.Event
   package var author: Change.Author?
   /// The fact in the change's home.
   package var place: FactPlace
@@ -14,29 +15,7 @@ package struct TracedChange: Hashable, Sendable {
   package var isSuperseded: Bool
   /// Whether a recovery stepped the change. An earlier life may have stepped it too, and what that
   /// life said of other partitions may be missing.
-  package var isReplayed: Bool
-
-  package enum Kind: Hashable, Sendable {
-    case record(name: String, type: String, RecordChange.Verb)
-    case zone(ZoneChange)
-    case granted(UserID)
-    case revoked(UserID)
-  }
-
-  package init(
-    notification: Identifier, scope: Scope, database: Database, zone: ZoneID, kind: Kind,
-    author: Change.Author?, place: FactPlace, isSuperseded: Bool, isReplayed: Bool = false
-  ) {
-    self.notification = notification
-    self.scope = scope
-    self.database = database
-    self.zone = zone
-    self.kind = kind
-    self.author = author
-    self.place = place
-    self.isSuperseded = isSuperseded
-    self.isReplayed = isReplayed
-  }
+  package var isReplayed = false
 }
 
 /// A step of a change's way from its home to the users.
@@ -57,11 +36,4 @@ package struct TracedMove: Hashable, Sendable {
   package var scope: Scope
   package var place: FactPlace
   package var step: Step
-
-  package init(notification: Identifier, scope: Scope, place: FactPlace, _ step: Step) {
-    self.notification = notification
-    self.scope = scope
-    self.place = place
-    self.step = step
-  }
 }

@@ -12,27 +12,9 @@ package struct TracedMatch: Hashable, Sendable {
   package var zonePosition: Position
   package var devices: [Device]
 
-  package init(
-    notification: Identifier, user: Users.Key, subscription: SubscriptionID, database: Database,
-    zone: ZoneID, position: Position, zonePosition: Position, devices: [Device]
-  ) {
-    self.notification = notification
-    self.user = user
-    self.subscription = subscription
-    self.database = database
-    self.zone = zone
-    self.position = position
-    self.zonePosition = zonePosition
-    self.devices = devices
-  }
-
   package struct Device: Hashable, Sendable {
     package var client: ClientID
     package var outcome: Outcome
-
-    package init(client: ClientID, _ outcome: Outcome) {
-      (self.client, self.outcome) = (client, outcome)
-    }
   }
 
   package enum Outcome: Hashable, Sendable {

@@ -23,21 +23,6 @@ package struct TracedWake: Hashable, Sendable {
     /// A push or the courier repeats what only the courier has told.
     case fallback
   }
-
-  package init(
-    number: UInt32, transport: Transport, topic: String, isAlert: Bool, runsApp: Bool,
-    shows: Identifier, names: [TracedPart], tries: Int, cause: Cause
-  ) {
-    self.number = number
-    self.transport = transport
-    self.topic = topic
-    self.isAlert = isAlert
-    self.runsApp = runsApp
-    self.shows = shows
-    self.names = names
-    self.tries = tries
-    self.cause = cause
-  }
 }
 
 /// How an attempt ended.
@@ -48,13 +33,6 @@ package struct TracedVerdict: Hashable, Sendable {
   package var rests: Instant?
   /// Whether the alert that the attempt showed was given up, so that no later wake shows it.
   package var dropsAlert: Bool
-
-  package init(wake: UInt32, _ verdict: Verdict, rests: Instant?, dropsAlert: Bool) {
-    self.wake = wake
-    self.verdict = verdict
-    self.rests = rests
-    self.dropsAlert = dropsAlert
-  }
 }
 
 /// A sign that a device gave, and what the sign proves that the device has.

@@ -10,7 +10,7 @@ package enum Answer: Hashable, Sendable {
   case refused(Refusal)
 
   /// How far a fact's consequences must be done before its answer may be sent.
-  package enum Moment: UInt8, Hashable, Comparable, Sendable {
+  package enum Moment: Hashable, Comparable, Sendable {
     /// The fact is durable and stepped.
     case stepped
     /// The fact's deltas are in the store.
@@ -24,8 +24,6 @@ package enum Answer: Hashable, Sendable {
     /// moment is used for the end of a zone, and for a repeated revocation or end, which must not
     /// be answered before the first one.
     case caughtUp
-
-    package static func < (left: Moment, right: Moment) -> Bool { left.rawValue < right.rawValue }
   }
 }
 

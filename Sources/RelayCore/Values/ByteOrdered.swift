@@ -18,11 +18,8 @@ package enum ByteOrdered {
   }
 
   package static func areSame(_ left: String?, _ right: String?) -> Bool {
-    switch (left, right) {
-    case (nil, nil): true
-    case (let left?, let right?): areSame(left, right)
-    default: false
-    }
+    guard let left, let right else { return left == nil && right == nil }
+    return areSame(left, right)
   }
 
   package static func areSame(_ left: [String?], _ right: [String?]) -> Bool {

@@ -30,31 +30,16 @@ extension QueryRule {
 }
 
 extension QueryRule.Comparator {
-  package var name: String {
-    switch self {
-    case .equals: "EQUALS"
-    case .notEquals: "NOT_EQUALS"
-    case .lessThan: "LESS_THAN"
-    case .lessThanOrEquals: "LESS_THAN_OR_EQUALS"
-    case .greaterThan: "GREATER_THAN"
-    case .greaterThanOrEquals: "GREATER_THAN_OR_EQUALS"
-    case .near: "NEAR"
-    case .containsAllTokens: "CONTAINS_ALL_TOKENS"
-    case .containsAnyTokens: "CONTAINS_ANY_TOKENS"
-    case .in: "IN"
-    case .notIn: "NOT_IN"
-    case .beginsWith: "BEGINS_WITH"
-    case .notBeginsWith: "NOT_BEGINS_WITH"
-    case .listContains: "LIST_CONTAINS"
-    case .notListContains: "NOT_LIST_CONTAINS"
-    case .listContainsAll: "LIST_CONTAINS_ALL"
-    case .notListContainsAll: "NOT_LIST_CONTAINS_ALL"
-    case .listContainsAny: "LIST_CONTAINS_ANY"
-    case .notListContainsAny: "NOT_LIST_CONTAINS_ANY"
-    case .listMemberBeginsWith: "LIST_MEMBER_BEGINS_WITH"
-    case .notListMemberBeginsWith: "NOT_LIST_MEMBER_BEGINS_WITH"
-    }
-  }
+  package var name: String { Self.names[Int(rawValue) - 1] }
+
+  /// The names in the order of the raw values.
+  private static let names = [
+    "EQUALS", "NOT_EQUALS", "LESS_THAN", "LESS_THAN_OR_EQUALS", "GREATER_THAN",
+    "GREATER_THAN_OR_EQUALS", "NEAR", "CONTAINS_ALL_TOKENS", "CONTAINS_ANY_TOKENS", "IN", "NOT_IN",
+    "BEGINS_WITH", "NOT_BEGINS_WITH", "LIST_CONTAINS", "NOT_LIST_CONTAINS", "LIST_CONTAINS_ALL",
+    "NOT_LIST_CONTAINS_ALL", "LIST_CONTAINS_ANY", "NOT_LIST_CONTAINS_ANY",
+    "LIST_MEMBER_BEGINS_WITH", "NOT_LIST_MEMBER_BEGINS_WITH",
+  ]
 
   /// Whether the comparator is the negation of another one.
   var isNegative: Bool {

@@ -49,7 +49,7 @@ package struct PartitionCut: Hashable, Sendable {
   /// Fan-outs that began since the last cut.
   package var fanOuts: [FanOut] = []
   /// Fan-outs in the tables that have progressed.
-  package var fanOutsMoved: [FanOutMove] = []
+  package var fanOutsMoved: [FanOut] = []
   /// Fan-outs that have ended; some of them may be in no table.
   package var fanOutsEnded: [Ordinal] = []
   /// Interests of other partitions in changes whose home is this partition; `ended` removes the
@@ -111,35 +111,17 @@ package struct FeedCut: Hashable, Sendable {
   /// Whether the feed's pages state that changes are missing; `nil` means that this is unchanged.
   package var gap: Bool?
   /// One delta for each subject, in order of the subjects' first change.
-  package var deltas: [SubjectDelta]
+  package var deltas: [SubjectDelta] = []
   /// Read marks, which the fold applies after the deltas, in this order. Only notifications feeds
   /// have them.
-  package var marks: [ReadMarks]
+  package var marks: [ReadMarks] = []
   /// The newest position of the deltas that the cut leaves out, because newer deltas fill the feed
   /// and the fold would remove the older entries at once. The fold raises the floor to this
   /// position last, as it does when it removes entries. Only notifications feeds have this.
   package var trimmed: Position?
-
-  package init(
-    feed: FeedKey, cleared: Position? = nil, floor: Position? = nil, gap: Bool? = nil,
-    deltas: [SubjectDelta] = [], marks: [ReadMarks] = [], trimmed: Position? = nil
-  ) {
-    self.feed = feed
-    self.cleared = cleared
-    self.floor = floor
-    self.gap = gap
-    self.deltas = deltas
-    self.marks = marks
-    self.trimmed = trimmed
-  }
 }
 
 package struct SubjectDelta: Hashable, Sendable {
   package var subject: Subject
   package var delta: Delta
-
-  package init(subject: Subject, delta: Delta) {
-    self.subject = subject
-    self.delta = delta
-  }
 }

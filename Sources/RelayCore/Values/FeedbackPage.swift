@@ -15,12 +15,6 @@ package struct FeedbackQuery: Hashable, Sendable {
     self.environment = environment
   }
 
-  /// A query for one scope.
-  package init(after: FeedbackPosition, limit: Int, scope: Scope) {
-    self.init(
-      after: after, limit: limit, container: scope.container, environment: scope.environment)
-  }
-
   package func means(_ scope: Scope) -> Bool {
     (container == nil || container == scope.container)
       && (environment == nil || environment == scope.environment)

@@ -29,18 +29,14 @@ package enum Hex {
 
   /// The bytes that `text` encodes; `nil` if the text has an odd length or another character.
   package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
-    guard text.utf8.count.isMultiple(of: 2) else { return nil }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count / 2)
-    var high: UInt8?
-    for byte in text.utf8 {
-      guard let value = value(of: byte) else { return nil }
-      if let first = high {
-        bytes.append(first << 4 | value)
-        high = nil
-      } else {
-        high = value
+    var digits = text.utf8.makeIterator()
+    while let first = digits.next() {
+      guard let high = value(of: first), let low = digits.next().flatMap(value(of:)) else {
+        return nil
       }
+      bytes.append(high << 4 | low)
     }
     return bytes
   }

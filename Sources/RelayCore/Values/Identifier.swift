@@ -24,22 +24,20 @@ package struct Identifier: Hashable, Comparable, Sendable {
 
   private static func read(_ bytes: UnsafeBufferPointer<UInt8>) -> Identifier? {
     guard bytes.count == 36 else { return nil }
-    var words: (UInt64, UInt64) = (0, 0)
-    var count = 0
+    var (high, low): (UInt64, UInt64) = (0, 0)
     for index in 0..<36 {
       if index == 8 || index == 13 || index == 18 || index == 23 {
         guard bytes[index] == UInt8(ascii: "-") else { return nil }
         continue
       }
       guard let digit = Hex.value(of: bytes[index]) else { return nil }
-      if count < 16 {
-        words.0 = words.0 << 4 | UInt64(digit)
+      if index < 18 {
+        high = high << 4 | UInt64(digit)
       } else {
-        words.1 = words.1 << 4 | UInt64(digit)
+        low = low << 4 | UInt64(digit)
       }
-      count += 1
     }
-    return Identifier(high: words.0, low: words.1)
+    return Identifier(high: high, low: low)
   }
 
   /// Takes the first sixteen of `bytes`, big-endian, and sets the version and variant bits of a

@@ -17,17 +17,9 @@ package struct Ledgers: Sendable {
   package init() {}
 
   package subscript(account: Account) -> Ledger {
-    get {
-      switch account {
-      case .apps: apps
-      case .doctor: doctor
-      }
-    }
+    get { account == .apps ? apps : doctor }
     _modify {
-      switch account {
-      case .apps: yield &apps
-      case .doctor: yield &doctor
-      }
+      if account == .apps { yield &apps } else { yield &doctor }
     }
   }
 }

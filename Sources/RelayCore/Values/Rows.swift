@@ -240,21 +240,6 @@ package struct FanOut: Hashable, Sendable {
   }
 }
 
-/// The progress of a fan-out.
-package struct FanOutMove: Hashable, Sendable {
-  package var origin: Ordinal
-  package var cursor: Position
-  package var turn: Position?
-
-  package init(origin: Ordinal, cursor: Position, turn: Position?) {
-    self.origin = origin
-    self.cursor = cursor
-    self.turn = turn
-  }
-
-  init(_ out: FanOut) { self.init(origin: out.origin, cursor: out.cursor, turn: out.turn) }
-}
-
 /// The number on the icon of one app of a user.
 package struct BadgeRow: Hashable, Sendable {
   package struct Key: Hashable, Sendable {

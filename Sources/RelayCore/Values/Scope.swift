@@ -26,10 +26,5 @@ package enum Environment: UInt8, Hashable, Sendable, Named {
     }
   }
 
-  package var other: Environment {
-    switch self {
-    case .production: .development
-    case .development: .production
-    }
-  }
+  package var other: Environment { self == .production ? .development : .production }
 }

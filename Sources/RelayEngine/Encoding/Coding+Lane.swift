@@ -24,13 +24,18 @@ extension LaneRecord: BlobCoded {
   }
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
-    self.init(
-      reservedWake: try reader.wakeNumber(), nextWake: try reader.wakeNumber(),
-      background: Budget(times: try reader.list()),
-      alert: Budget(times: try reader.list()), hasAcknowledged: try reader.flag("LaneRecord"),
-      ladderStep: Int(try reader.small("LaneRecord")), lastWake: try reader.value(),
-      retirement: try reader.optional(), pending: try reader.value(),
-      lastVerdict: try reader.optional(), lastFetch: try reader.optional())
+    self = .empty
+    reservedWake = try reader.wakeNumber()
+    nextWake = try reader.wakeNumber()
+    background = Budget(times: try reader.list())
+    alert = Budget(times: try reader.list())
+    hasAcknowledged = try reader.flag("LaneRecord")
+    ladderStep = Int(try reader.small("LaneRecord"))
+    lastWake = try reader.value()
+    retirement = try reader.optional()
+    pending = try reader.value()
+    lastVerdict = try reader.optional()
+    lastFetch = try reader.optional()
     learnt = LearntBudget(max: Int(try reader.small("LaneRecord")))
     fallback = try reader.optional()
     slot = try reader.value()

@@ -68,8 +68,7 @@ extension ExplainReport.DeviceStanding {
       isRegistered: standing.registration != nil,
       waiting: standing.pending.map { part in
         ExplainReport.Waiting(
-          what: part.part.text,
-          reason: Explanation.Reason(part.hold).map { ExplainReport.Reason($0) })
+          what: part.part.text, reason: part.reason.map { ExplainReport.Reason($0) })
       })
     guard let registration = standing.registration else { return }
     route = TraceLine.RouteName(

@@ -42,11 +42,12 @@ extension TraceLine {
     name(change.scope)
     name(change.zone, change.database)
     notificationID = change.notification.text
-    kind = change.kind.name
+    kind = change.event.name
     (user, clientId) = (change.author?.user.name, change.author?.client?.text)
     if change.isSuperseded { reason = "superseded" }
-    switch change.kind {
-    case .record(let name, let type, _): record = RecordName(recordName: name, recordType: type)
+    switch change.event {
+    case .record(let changed):
+      record = RecordName(recordName: changed.name, recordType: changed.type)
     case .granted(let participant), .revoked(let participant): names = [participant.name]
     case .zone: break
     }

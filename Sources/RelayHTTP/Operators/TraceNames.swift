@@ -1,12 +1,15 @@
 import RelayCore
 import RelayEngine
 
-extension TracedChange.Kind {
+extension Change.Event {
   var name: String {
     switch self {
-    case .record(_, _, .created): "record.created"
-    case .record(_, _, .updated): "record.updated"
-    case .record(_, _, .deleted): "record.deleted"
+    case .record(let record):
+      switch record.verb {
+      case .created: "record.created"
+      case .updated: "record.updated"
+      case .deleted: "record.deleted"
+      }
     case .zone(.created): "zone.created"
     case .zone(.deleted): "zone.deleted"
     case .zone(.purged): "zone.purged"

@@ -59,7 +59,7 @@ struct Readership {
       DeviceRow(
         key: DeviceKey(scope: scope, user: user(number), client: client),
         address: Address(transport: .apns, topic: Workplace.topic, token: token),
-        registeredAt: .zero, registration: part.cursor, lane: LaneRecord()))
+        registeredAt: .zero, registration: part.cursor, lane: .empty))
   }
 
   /// Reports a new public article, which is a change for all users with the subscription.

@@ -102,7 +102,7 @@ final class FuzzRelay: RelayService, FeedReader {
     key: device,
     address: Address(
       transport: .apns, topic: "com.example.notes", token: [1, 2, 3], environment: nil),
-    registeredAt: FuzzedParser.now, registration: Ordinal(1), lane: LaneRecord())
+    registeredAt: FuzzedParser.now, registration: Ordinal(1), lane: .empty)
 }
 
 /// A clock whose time never changes.

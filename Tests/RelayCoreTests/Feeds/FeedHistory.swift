@@ -1,4 +1,4 @@
-import RelayCore
+@testable import RelayCore
 
 /// All events of one record, and the state that they lead to without any compaction. The feed tests
 /// compare feeds with this state.

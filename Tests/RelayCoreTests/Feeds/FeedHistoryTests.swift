@@ -1,4 +1,4 @@
-import RelayCore
+@testable import RelayCore
 import Testing
 
 /// P2, P3: every history of one record, folded in every way, read from every place.

@@ -1,4 +1,4 @@
-import RelayCore
+@testable import RelayCore
 import Testing
 
 /// P2: a client that follows a feed reaches the feed's state, at any rhythm and with any page size.

@@ -1,4 +1,4 @@
-import RelayCore
+@testable import RelayCore
 import Testing
 
 /// Pages at the ends of a feed's history: below the floor, beyond the head, and in an era that the

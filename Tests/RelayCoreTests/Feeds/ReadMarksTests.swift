@@ -1,4 +1,4 @@
-import RelayCore
+@testable import RelayCore
 import Testing
 
 /// Read marks: how they change entries, and what a reader's token then shows.

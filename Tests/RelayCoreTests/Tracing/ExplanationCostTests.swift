@@ -28,7 +28,8 @@ import Testing
         .change(
           TracedChange(
             notification: Sample.nid(number), scope: Sample.scope, database: .private,
-            zone: Sample.zone, kind: .record(name: "A", type: "T", .created), author: nil,
+            zone: Sample.zone, event: .record(RecordChange(verb: .created, name: "A", type: "T")),
+            author: nil,
             place: FactPlace(
               partition: .home(of: Sample.owner, in: Sample.scope), ordinal: Ordinal(number)),
             isSuperseded: false)))
@@ -42,7 +43,8 @@ import Testing
               position: Position(Ordinal(number), index: index),
               zonePosition: Position(Ordinal(number)),
               devices: [
-                TracedMatch.Device(client: TraceRig.device.client, pends(kind, number, index))
+                TracedMatch.Device(
+                  client: TraceRig.device.client, outcome: pends(kind, number, index))
               ])))
       }
     }
@@ -58,7 +60,7 @@ import Testing
         .device(TraceRig.device, .wake(wake)),
         .device(
           TraceRig.device,
-          .ended(TracedVerdict(wake: number, .delivered, rests: nil, dropsAlert: false))),
+          .ended(TracedVerdict(wake: number, verdict: .delivered, rests: nil, dropsAlert: false))),
         .device(
           TraceRig.device,
           .receipt(.acknowledged(.notifications(Position(bits: .max), .token)))),

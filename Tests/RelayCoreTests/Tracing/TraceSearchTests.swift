@@ -10,7 +10,7 @@ import Testing
   private static func change(_ number: UInt64, in zone: ZoneID) -> TraceEntry {
     let change = TracedChange(
       notification: Identifier(high: 1, low: number), scope: Sample.scope, database: .private,
-      zone: zone, kind: .record(name: "A", type: "T", .created), author: nil,
+      zone: zone, event: .record(RecordChange(verb: .created, name: "A", type: "T")), author: nil,
       place: FactPlace(partition: PartitionID(1), ordinal: Ordinal(number)), isSuperseded: false)
     return TraceEntry(at: Sample.start, .change(change))
   }

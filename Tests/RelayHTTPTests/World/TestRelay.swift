@@ -1,4 +1,4 @@
-import RelayCore
+@testable import RelayCore
 import RelayEngine
 import RelayMemory
 import Synchronization

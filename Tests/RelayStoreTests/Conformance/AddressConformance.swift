@@ -166,7 +166,7 @@ extension Bench {
       environment: (at / 10).isMultiple(of: 2) ? .production : .development)
     return DeviceRow(
       key: key, address: address, registeredAt: Instant(milliseconds: at),
-      registration: next(.home(of: user, in: Self.scope)), lane: LaneRecord())
+      registration: next(.home(of: user, in: Self.scope)), lane: .empty)
   }
 
   func home(of row: DeviceRow) -> PartitionID { .home(of: row.key.user, in: row.key.scope) }

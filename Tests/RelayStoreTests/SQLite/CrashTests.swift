@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import RelayCore
+@testable import RelayCore
 import RelayEngine
 import Testing
 

@@ -30,13 +30,13 @@ package struct EntryReader {
   ) throws(CodingFailure) {
     scope = try batchScope()
     last = LastNames()
-    let count = try bytes.count(Self.part)
+    let count = try count()
     guard entries.count + count <= most else { throw bytes.failure(.trailing, Self.part) }
     for _ in 0..<count { entries.append(try entry()) }
   }
 
   private mutating func batchScope() throws(CodingFailure) -> Scope? {
-    let number = try int()
+    let number: Int = try number()
     if number == 0 { return nil }
     if number <= scopes.count { return scopes[number - 1] }
     guard number == scopes.count + 1 else {
@@ -53,7 +53,7 @@ package struct EntryReader {
   }
 
   private mutating func entry() throws(CodingFailure) -> TraceEntry {
-    last.at = last.at &+ (try bytes.signed(Self.part))
+    last.at = last.at &+ (try signed())
     return TraceEntry(at: Instant(milliseconds: last.at), try event())
   }
 
@@ -61,7 +61,7 @@ package struct EntryReader {
     let kind: EntryKind = try bytes.raw()
     switch kind {
     case .began: return .began
-    case .lost: return .lost(try bytes.flag(Self.part) ? try int() : nil)
+    case .lost: return .lost(try flag() ? try number() : nil)
     case .change: return .change(try change())
     case .moved: return .moved(try move())
     case .matched: return .matched(try match())
@@ -71,27 +71,24 @@ package struct EntryReader {
       return .device(key, try deviceEvent())
     case .user: return .user(try user(), try userEvent())
     case .route:
-      let route = RouteKey(
-        scope: try inScope(), transport: try bytes.raw(), topic: try bytes.text(Self.part))
+      let route = RouteKey(scope: try inScope(), transport: try bytes.raw(), topic: try text())
       return .route(route, try routeEvent())
     }
   }
 
   // MARK: Names
 
-  /// Reads a number that an `Int` holds.
-  mutating func int() throws(CodingFailure) -> Int {
-    let number = try bytes.number(Self.part)
-    guard let int = Int(exactly: number) else { throw bytes.failure(.number(number), Self.part) }
-    return int
-  }
+  mutating func byte() throws(CodingFailure) -> UInt8 { try bytes.byte(Self.part) }
+  mutating func flag() throws(CodingFailure) -> Bool { try bytes.flag(Self.part) }
+  mutating func text() throws(CodingFailure) -> String { try bytes.text(Self.part) }
+  mutating func count() throws(CodingFailure) -> Int { try bytes.count(Self.part) }
+  mutating func signed() throws(CodingFailure) -> Int64 { try bytes.signed(Self.part) }
 
-  mutating func wakeNumber() throws(CodingFailure) -> UInt32 {
-    let number = try bytes.number(Self.part)
-    guard let wake = UInt32(exactly: number) else {
-      throw bytes.failure(.number(number), Self.part)
-    }
-    return wake
+  /// Reads a number that a `Number` holds.
+  mutating func number<Number: FixedWidthInteger>() throws(CodingFailure) -> Number {
+    let wide = try bytes.number(Self.part)
+    guard let number = Number(exactly: wide) else { throw bytes.failure(.number(wide), Self.part) }
+    return number
   }
 
   /// The scope of an entry that must have one.
@@ -121,14 +118,14 @@ package struct EntryReader {
 
   /// Reads a name, or gives the last one of its kind if the entry says that it is the same.
   private mutating func name<Name: ByteCoded>(_ last: Name?) throws(CodingFailure) -> Name {
-    guard try bytes.flag(Self.part) else { return try bytes.value() }
+    guard try flag() else { return try bytes.value() }
     guard let last else { throw wrong(1) }
     return last
   }
 
   mutating func time() throws(CodingFailure) -> Instant? {
-    guard try bytes.flag(Self.part) else { return nil }
-    return Instant(milliseconds: last.at &+ (try bytes.signed(Self.part)))
+    guard try flag() else { return nil }
+    return Instant(milliseconds: last.at &+ (try signed()))
   }
 
   private mutating func place() throws(CodingFailure) -> FactPlace {
@@ -142,44 +139,38 @@ package struct EntryReader {
     let scope = try inScope()
     let database: Database = try bytes.raw()
     let zone = try zone()
-    let kind = try changeKind()
+    let event = try changeEvent()
     var author: Change.Author?
-    if try bytes.flag(Self.part) {
+    if try flag() {
       author = Change.Author(user: try bytes.value(), client: try bytes.optional())
     }
     return TracedChange(
-      notification: notification, scope: scope, database: database, zone: zone, kind: kind,
-      author: author, place: try place(), isSuperseded: try bytes.flag(Self.part),
-      isReplayed: try bytes.flag(Self.part))
+      notification: notification, scope: scope, database: database, zone: zone, event: event,
+      author: author, place: try place(), isSuperseded: try flag(), isReplayed: try flag())
   }
 
-  private mutating func changeKind() throws(CodingFailure) -> TracedChange.Kind {
-    let number = try bytes.byte(Self.part)
-    switch number {
+  private mutating func changeEvent() throws(CodingFailure) -> Change.Event {
+    switch try byte() {
     case 20: return .granted(try bytes.value())
     case 21: return .revoked(try bytes.value())
-    default: break
+    case let number:
+      if let change = ZoneChange(rawValue: number &- 10) { return .zone(change) }
+      guard let verb = RecordChange.Verb(rawValue: number) else { throw wrong(number) }
+      return .record(RecordChange(verb: verb, name: try text(), type: try text()))
     }
-    if number > 10 {
-      guard let what = ZoneChange(rawValue: number - 10) else { throw wrong(number) }
-      return .zone(what)
-    }
-    guard let verb = RecordChange.Verb(rawValue: number) else { throw wrong(number) }
-    return .record(name: try bytes.text(Self.part), type: try bytes.text(Self.part), verb)
   }
 
   private mutating func move() throws(CodingFailure) -> TracedMove {
     let (notification, scope, place) = (try notification(), try inScope(), try place())
-    let number = try bytes.byte(Self.part)
     let step: TracedMove.Step
-    switch number {
+    switch try byte() {
     case 1: step = .forwarded(try bytes.list())
     case 2: step = .reached
     case 3: step = .spreading
     case 4: step = .spread
-    default: throw wrong(number)
+    case let other: throw wrong(other)
     }
-    return TracedMove(notification: notification, scope: scope, place: place, step)
+    return TracedMove(notification: notification, scope: scope, place: place, step: step)
   }
 
   private mutating func match() throws(CodingFailure) -> TracedMatch {
@@ -187,38 +178,35 @@ package struct EntryReader {
       notification: try notification(), user: try user(), subscription: try bytes.value(),
       database: try bytes.raw(), zone: try zone(), position: try bytes.value(),
       zonePosition: try bytes.value(), devices: [])
-    for _ in 0..<(try bytes.count(Self.part)) {
-      match.devices.append(TracedMatch.Device(client: try bytes.value(), try outcome()))
+    for _ in 0..<(try count()) {
+      match.devices.append(TracedMatch.Device(client: try bytes.value(), outcome: try outcome()))
     }
     return match
   }
 
   private mutating func outcome() throws(CodingFailure) -> TracedMatch.Outcome {
-    let number = try bytes.byte(Self.part)
-    switch number {
+    switch try byte() {
     case 1: return .own
     case 2: return .retired
     case 3:
       let (part, gathers) = (try part(), try time())
-      let kind = try bytes.byte(Self.part)
-      switch kind {
+      switch try byte() {
       case 0: return .pends(part, gathers: gathers, instead: nil)
       case 1: return .pends(part, gathers: gathers, instead: .replaces(try notification()))
       case 2: return .pends(part, gathers: gathers, instead: .crowdsOut(try notification()))
-      default: throw wrong(kind)
+      case let other: throw wrong(other)
       }
-    default: throw wrong(number)
+    case let other: throw wrong(other)
     }
   }
 
   mutating func part() throws(CodingFailure) -> TracedPart {
-    let number = try bytes.byte(Self.part)
-    switch number {
+    switch try byte() {
     case 1: return .zone(try zone(), try bytes.raw())
     case 2: return .query
     case 3: return .many
     case 4: return .alert(try notification())
-    default: throw wrong(number)
+    case let other: throw wrong(other)
     }
   }
 }

@@ -7,13 +7,7 @@ extension EntryWriter {
     _ change: Change, at place: FactPlace, isSuperseded: Bool, isReplayed: Bool, at now: Instant
   ) {
     begin(.change, at: now)
-    names(change.notification, change.database, change.zone)
-    switch change.event {
-    case .record(let record): write(record: record.name, record.type, record.verb)
-    case .zone(let what): write(what)
-    case .granted(let user): write(isGranted: true, user)
-    case .revoked(let user): write(isGranted: false, user)
-    }
+    write(change.event, of: change.notification, change.database, change.zone)
     write(change.author)
     self.place(place)
     bytes.flag(isSuperseded)
@@ -22,36 +16,32 @@ extension EntryWriter {
 
   mutating func write(_ change: TracedChange, at now: Instant) {
     begin(.change, at: now)
-    names(change.notification, change.database, change.zone)
-    switch change.kind {
-    case .record(let name, let type, let verb): write(record: name, type, verb)
-    case .zone(let what): write(what)
-    case .granted(let user): write(isGranted: true, user)
-    case .revoked(let user): write(isGranted: false, user)
-    }
+    write(change.event, of: change.notification, change.database, change.zone)
     write(change.author)
     place(change.place)
     bytes.flag(change.isSuperseded)
     bytes.flag(change.isReplayed)
   }
 
-  private mutating func names(_ name: Identifier, _ database: Database, _ zone: ZoneID) {
+  private mutating func write(
+    _ event: Change.Event, of name: Identifier, _ database: Database, _ zone: ZoneID
+  ) {
     notification(name)
     bytes.byte(database.rawValue)
     self.zone(zone)
-  }
-
-  private mutating func write(record name: String, _ type: String, _ verb: RecordChange.Verb) {
-    bytes.byte(verb.rawValue)
-    bytes.text(name)
-    bytes.text(type)
-  }
-
-  private mutating func write(_ zone: ZoneChange) { bytes.byte(10 + zone.rawValue) }
-
-  private mutating func write(isGranted: Bool, _ user: UserID) {
-    bytes.byte(isGranted ? 20 : 21)
-    bytes.value(user)
+    switch event {
+    case .record(let record):
+      bytes.byte(record.verb.rawValue)
+      bytes.text(record.name)
+      bytes.text(record.type)
+    case .zone(let change): bytes.byte(10 + change.rawValue)
+    case .granted(let user):
+      bytes.byte(20)
+      bytes.value(user)
+    case .revoked(let user):
+      bytes.byte(21)
+      bytes.value(user)
+    }
   }
 
   private mutating func write(_ author: Change.Author?) {
@@ -81,36 +71,23 @@ extension EntryWriter {
 
   // MARK: The match
 
+  mutating func write(_ match: TracedMatch, at now: Instant) {
+    write(
+      match.notification, to: match.user.user, by: match.subscription, match.database, match.zone,
+      at: match.position, match.zonePosition, match.devices, at: now)
+  }
+
   mutating func write(
-    _ match: Match, of notification: Identifier, to user: UserID,
+    _ notification: Identifier, to user: UserID, by subscription: SubscriptionID,
+    _ database: Database, _ zone: ZoneID, at position: Position, _ zonePosition: Position,
     _ devices: [TracedMatch.Device], at now: Instant
   ) {
     begin(.matched, at: now)
-    beginMatch(notification, user, match.content.subscription)
-    bytes.byte(match.content.database.rawValue)
-    zone(match.content.zone)
-    write(devices, at: match.position, match.zonePosition)
-  }
-
-  mutating func write(_ match: TracedMatch, at now: Instant) {
-    begin(.matched, at: now)
-    beginMatch(match.notification, match.user.user, match.subscription)
-    bytes.byte(match.database.rawValue)
-    zone(match.zone)
-    write(match.devices, at: match.position, match.zonePosition)
-  }
-
-  private mutating func beginMatch(
-    _ notification: Identifier, _ user: UserID, _ subscription: SubscriptionID
-  ) {
     self.notification(notification)
     self.user(user)
     bytes.value(subscription)
-  }
-
-  private mutating func write(
-    _ devices: [TracedMatch.Device], at position: Position, _ zonePosition: Position
-  ) {
+    bytes.byte(database.rawValue)
+    self.zone(zone)
     bytes.value(position)
     bytes.value(zonePosition)
     bytes.count(devices.count)

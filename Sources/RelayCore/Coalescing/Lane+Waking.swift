@@ -1,34 +1,24 @@
+/// The way of a notification through the lane: it pends, the lane says when to wake the device, and
+/// an attempt begins.
 extension Lane {
-  /// What a lane waits for.
-  package enum NextStep: Hashable, Sendable {
-    case nothing
-    /// The lane waits until this time, for this reason.
-    case timer(Instant, Wait)
-    /// The lane waits for a fold, which makes what is due visible, makes an attempt durable, or
-    /// reserves wake numbers.
-    case fold
-    /// A push may wake the device now, if its route allows.
-    case attempt(isAlert: Bool)
-    /// The courier may send the device a message now.
-    case tell(isAlert: Bool)
-  }
-
-  /// Why a lane waits for a time.
-  package enum Wait: UInt8, Hashable, Sendable, CaseIterable {
-    /// Changes gather until the window is over.
-    case window = 1
-    /// The last attempt failed for now.
-    case rest
-    /// The budget of alerts is used up.
-    case alertBudget
-    /// The budget of background wakes is used up, or an adaptive budget spreads its wakes.
-    case backgroundBudget
-    /// Everything that may be told is hot, and the lane's slot in the smear has not come.
-    case slot
-    /// A poll was answered, and the device's next poll is expected.
-    case nextPoll
-    /// Everything is told. A wake repeats it if the device does not acknowledge.
-    case acknowledgement
+  /// A notification for this device has come. The call is legal in every state.
+  ///
+  /// - Parameter cut: the last fact in the newest cut, which is folded or under way.
+  package mutating func matched(
+    _ match: Match, cut: Ordinal, at now: Instant, policy: WakePolicy, limits: Limits,
+    ledger: inout Ledger
+  ) {
+    ledger.matched += 1
+    if case .retired = state {
+      ledger.retired += 1
+      return
+    }
+    if freshSince == nil { freshSince = now }
+    adaptation.burst.goOn(at: now)
+    let isFirstOpen = !match.isHot && isAllHeld(at: now)
+    ledger.pending += 1
+    ledger.settle(1 - pending.add(match, cut: cut, limits: limits), as: \.merged)
+    state.matched(at: now, isFirstOpen: isFirstOpen, policy)
   }
 
   /// What the lane waits for. The caller asks after every input. If the window is over, the call
@@ -149,5 +139,98 @@ extension Lane {
       }
     }
     return opens == .never ? .nothing : .timer(opens, wait)
+  }
+
+  /// Begins an attempt, for which the route has room. The call fixes what the wake covers and, for
+  /// a provider, spends the budget. The courier spends no budget, because Apple counts only pushes.
+  ///
+  /// - Parameters:
+  ///   - folded: the last fact that a reader finds. If the newest alert of a subject came later, an
+  ///     earlier alert is shown (P4).
+  ///   - runsApp: whether the payload asks for content-available. An alert without it covers no
+  ///     subject of `PendingSet.waking`: such a subject stays fresh, even if the payload names it.
+  ///   - named: whether the payload names a subject, as its encoder decided.
+  /// - Returns: the attempt, with the wake's number and deadline; nil if there is nothing to tell.
+  package mutating func begin(
+    isAlert: Bool, folded: Ordinal, runsApp: Bool = true, overCourier: Bool = false,
+    at now: Instant, policy: WakePolicy, named: (Pending) -> Bool
+  ) -> Attempt? {
+    let isRepeat = !isAlert && isRepeated(overCourier: overCourier, at: now)
+    let isLadder = isRewake && !isRepeat
+    guard
+      isAlert
+        ? pending.alerts.first?.shown(folded) != nil : pending.isFresh || isLadder || isRepeat
+    else { return nil }
+    var attempt = Attempt(
+      wake: nextWake, isAlert: isAlert, isLadder: isLadder,
+      // An alert over the courier does not run the app. What pends in the background gets a wake
+      // of its own, so that the device's silence is noticed.
+      runsApp: runsApp && !(isAlert && overCourier), isOverCourier: overCourier,
+      isRepeat: isRepeat, deadline: now + policy.deadline, tries: 1, at: now)
+    if let rest = resumable(isAlert: isAlert, overCourier: overCourier, at: now) {
+      attempt.wake = rest.wake
+      attempt.deadline = rest.deadline
+      attempt.tries = rest.tries + 1
+    } else {
+      numbers.take()
+    }
+    if isAlert {
+      let next = pending.takeAlert(folded)
+      attempt.alert = next?.shown
+      // A newer alert of the subject waits. It counts as a match that comes during the attempt.
+      if next?.isFollowed == true { attempt.gathering = Attempt.Gathering(first: now, last: now) }
+      if !overCourier { alert.spend(policy.alert, at: now) }
+    } else if !overCourier, policy.mode != .off {
+      background.spend(policy.background, at: now)
+    }
+    cover(with: attempt, named)
+    if overCourier { reach.repeats = false } else { unfolded = .attempt }
+    state.began(attempt)
+    return attempt
+  }
+
+  private mutating func cover(with attempt: Attempt, _ named: (Pending) -> Bool) {
+    if attempt.runsApp { pending.waking.changeAll { if named($0) { $0.cover() } } }
+    pending.quiet.changeAll { if named($0) { $0.name() } }
+  }
+
+  /// Whether a wake repeats what the courier told. A push repeats it when the fallback is due; the
+  /// courier repeats it to a device that reconnected without having received everything.
+  private func isRepeated(overCourier: Bool, at now: Instant) -> Bool {
+    overCourier ? reach.repeats && !pending.isFresh : isFallbackDue(at: now)
+  }
+
+  /// Whether a wake would only repeat what was told and not acknowledged, because nothing new
+  /// pends.
+  var isRewake: Bool {
+    guard !pending.isFresh else { return false }
+    switch state {
+    case .watching: return true
+    case .resting(let rest): return rest.isLadder
+    default: return false
+    }
+  }
+
+  /// Whether the last attempt failed for now and was not a re-wake of the ladder.
+  var isRetrying: Bool {
+    if case .resting(let rest) = state { return !rest.isLadder }
+    return false
+  }
+
+  /// The backoff whose wake the next attempt continues, with the same number and `apns-id`, until
+  /// the wake's deadline. A push that repeats what the courier told continues the courier's wake,
+  /// unless something new pends. `nil` means that the next attempt begins a new wake.
+  package func resumable(isAlert: Bool, overCourier: Bool = false, at now: Instant) -> RetryBackoff?
+  {
+    if case .resting(let rest) = state, rest.isAlert == isAlert, now < rest.deadline,
+      !(rest.isRepeat && pending.isFresh)
+    {
+      return rest
+    }
+    guard let fallback, !isAlert, !pending.isFresh, now < fallback.deadline,
+      isRepeated(overCourier: overCourier, at: now)
+    else { return nil }
+    return RetryBackoff(
+      until: now, wake: fallback.last, isAlert: false, deadline: fallback.deadline, tries: 0)
   }
 }

@@ -1,6 +1,65 @@
+/// The way of a fact through the partition, and of a change into feeds and lanes.
 extension Partition {
+  /// Steps the next fact of the journal.
+  ///
+  /// - Parameters:
+  ///   - at: the instant with which the fact was journalled.
+  ///   - effects: the fact's effects are appended, including its answer.
+  package mutating func step(
+    _ fact: Fact, ordinal: Ordinal, at now: Instant, into effects: inout [Effect]
+  ) {
+    precondition(
+      ordinal > stepped,
+      "the journal's order is the order of steps: \(ordinal.number) came after \(stepped.number)")
+    progress.stepped = ordinal
+    work += StepCost.fact
+    let place = Step(ordinal: ordinal, at: now)
+    let (answer, moment) = decide(fact, place, &effects)
+    tellInterests(place, &effects)
+    effects.append(.answer(id, ordinal, answer, moment))
+  }
+
+  /// The place of the fact being stepped.
+  struct Step {
+    var ordinal: Ordinal
+    var at: Instant
+    /// For a hot change, the microseconds between the wakes that the change causes in this
+    /// partition.
+    var gap: Int64?
+    /// The fact of another partition that caused this one. The request behind that fact is answered
+    /// only after this fact.
+    var cause: FactPlace?
+    var position: Position { Position(ordinal) }
+  }
+
+  private mutating func decide(
+    _ fact: Fact, _ step: Step, _ effects: inout [Effect]
+  ) -> (Answer, Answer.Moment) {
+    switch fact {
+    case .change(let change): return take(change, step, &effects)
+    case .register(let registration): return register(registration, step, &effects)
+    case .unregister(let request): return unregister(request, step, &effects)
+    case .modify(let request):
+      work += StepCost.operation * request.operations.count
+      return modify(request, step, &effects)
+    case .slice(let slice): go(on: slice, step, &effects)
+    case .forwarded(let forwarded): hear(forwarded, step, &effects)
+    case .markRead(let request):
+      work += request.notifications.count
+      return markRead(request, step, &effects)
+    case .setBadge(let request): return setBadge(request)
+    case .expireTokens(let expiry): expiries.expire(expiry, at: step.position)
+    case .lostHistory(let feed, let since):
+      if feed.partition == id { feeds.raiseFloor(of: feed, to: since, &effects) }
+      expiries.lostHistory(since: since)
+    case .tick: tick(step, &effects)
+    case .forget(let ordinal): ids.forget(through: ordinal)
+    }
+    return (.done, .folded)
+  }
+
   /// Steps a producer's change in the change's home partition.
-  mutating func take(
+  private mutating func take(
     _ change: Change, _ step: Step, _ effects: inout [Effect]
   ) -> (Answer, Answer.Moment) {
     ids.forget(at: step.at, limits: limits)
@@ -80,7 +139,7 @@ extension Partition {
       change.mutation(change.zoneVerb, step.position, .zone), &effects)
   }
 
-  private mutating func notifyOwner(_ change: Change, _ step: Step, _ effects: inout [Effect]) {
+  mutating func notifyOwner(_ change: Change, _ step: Step, _ effects: inout [Effect]) {
     guard let user = users.find(change.zone.owner, in: change.scope) else { return }
     let held = matches(change, in: .private, of: user, before: step.ordinal)
     fire(held, of: user, change, .private, zonePosition: step.position, step, &effects)
@@ -142,7 +201,7 @@ extension Partition {
       if let own, own == devices[device].client {
         ledgers[account].matched += 1
         ledgers[account].own += 1
-        if trace.isOn { traced.append(TracedMatch.Device(client: own, .own)) }
+        if trace.isOn { traced.append(TracedMatch.Device(client: own, outcome: .own)) }
         continue
       }
       if let gap = step.gap { giveSlot(to: device, of: change, gap: gap, at: step.at) }
@@ -154,30 +213,6 @@ extension Partition {
       markDirty(device)
     }
     trace(match, to: user, traced, change, step)
-  }
-
-  /// Ends a zone's life in its owner's partition: clears the zone's feed, withdraws the zone from
-  /// pending wakes, notifies the owner once, and removes the owner's subscriptions to the zone and
-  /// all grants of the zone.
-  private mutating func endZone(
-    _ change: Change, as end: ZoneChange, _ step: Step, _ effects: inout [Effect]
-  ) {
-    guard !change.zone.isDefault else { return }
-    feeds.clear(change.zoneFeed, at: step.position, &effects)
-    endNumbers(of: change, step)
-    feeds.mutate(
-      change.ownerFeed, .zone(change.zone), change.mutation(end.feedVerb, step.position, .zone),
-      &effects)
-    if let user = users.find(change.zone.owner, in: change.scope) {
-      withdraw(change.zone, .private, of: user, step, &effects)
-      notifyOwner(change, step, &effects)
-      for held in index.all(of: user) {
-        guard case .zone(change.zone, _) = held.subscription.rule else { continue }
-        removeSubscription(held, of: user, step, &effects)
-      }
-      releaseIfUnused(user)
-    }
-    sharing.endGrants(of: change.zoneKey)
   }
 }
 
