@@ -91,8 +91,9 @@ struct DeliveryStories {
     _ older: Identifier, by match: TracedMatch, _ outcome: TracedMatch.Outcome, as part: TracedPart
   ) {
     guard let indices = shown[older], part != .alert(older) else { return }
-    let done = carried.updateValue(
-      indices.count, forKey: Replacement(older: older, part: part)) ?? 0
+    let done =
+      carried.updateValue(
+        indices.count, forKey: Replacement(older: older, part: part)) ?? 0
     for index in indices[min(done, indices.count)...] where !all[index].pends(as: part) {
       change(index) { $0.matched(match, outcome) }
       if all[index].pends(as: part) { show(index, as: part) }

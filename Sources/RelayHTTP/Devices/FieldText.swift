@@ -29,19 +29,23 @@ enum FieldText {
     return name(of: values.first?.kind ?? .string) + "_LIST"
   }
 
-  /// The types as CloudKit spells them.
-  private static let names: KeyValuePairs<FieldValue.Kind, String> = [
-    .string: "STRING", .int64: "INT64", .double: "DOUBLE", .bytes: "BYTES",
-    .timestamp: "TIMESTAMP", .reference: "REFERENCE", .location: "LOCATION", .asset: "ASSETID",
-    .list: "LIST",
-  ]
-
+  /// The type as CloudKit spells it.
   static func name(of kind: FieldValue.Kind) -> String {
-    names.first { $0.key == kind }?.value ?? ""
+    switch kind {
+    case .string: "STRING"
+    case .int64: "INT64"
+    case .double: "DOUBLE"
+    case .bytes: "BYTES"
+    case .timestamp: "TIMESTAMP"
+    case .reference: "REFERENCE"
+    case .location: "LOCATION"
+    case .asset: "ASSETID"
+    case .list: "LIST"
+    }
   }
 
   static func kind(named name: String) -> FieldValue.Kind? {
-    names.first { ByteOrdered.areSame($0.value, name) }?.key
+    FieldValue.Kind.allCases.first { ByteOrdered.areSame(Self.name(of: $0), name) }
   }
 
   private static func bare(_ value: FieldValue, into json: inout JSONWriter) {

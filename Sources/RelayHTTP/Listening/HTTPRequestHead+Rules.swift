@@ -58,7 +58,7 @@ extension HTTPRequestHead {
     guard let host = hosts.first else {
       return isOfHTTP10 ? nil : WireError(.badRequest, "Host is missing; HTTP/1.1 demands it")
     }
-    let isGood = Self.withoutBlanks(host).utf8.allSatisfy(Self.hostBytes.contains)
+    let isGood = Self.withoutBlanks(host).utf8.allSatisfy(Self.isOfHost)
     return isGood ? nil : WireError(.badRequest, "Host must be host or host:port")
   }
 
@@ -73,8 +73,16 @@ extension HTTPRequestHead {
   }
 
   /// The characters that may stand in a host name or address, and before a port (RFC 3986).
-  private static let hostBytes = Set(
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~%!$&'()*+,;=:[]".utf8)
+  private static func isOfHost(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: hostMarks.contains(byte)
+    }
+  }
+
+  private static let hostMarks = Set("-._~%!$&'()*+,;=:[]".utf8)
 
   /// The refusal of a body with a content coding (RFC 9110, 8.4), because the relay decodes no
   /// body.

@@ -67,9 +67,7 @@ package struct AdminAPI: RequestResponder {
   ]
 
   private func answer(_ request: Request, on channel: any Channel) async throws -> Response {
-    guard let methods = Self.methods[request.uri.path] else {
-      throw WireError(.notFound, "there is nothing at this address of the control socket")
-    }
+    guard let methods = Self.methods[request.uri.path] else { throw Self.nothingHere }
     guard methods.contains(request.method) else { throw WireError.wrongMethod(methods) }
     let query = ControlQuery(text: request.uri.query)
     switch request.uri.path {
@@ -86,12 +84,16 @@ package struct AdminAPI: RequestResponder {
     case "/drain":
       relay.drain()
       return Response(.object { $0.boolean("draining", true) })
-    default:
+    case "/metrics":
       return Response(
         text: MetricsText(await health(), process: process()).text,
         type: "text/plain; version=0.0.4; charset=utf-8")
+    default: throw Self.nothingHere
     }
   }
+
+  private static let nothingHere = WireError(
+    .notFound, "there is nothing at this address of the control socket")
 
   /// The engine's health, and the problems outside the engine.
   func health() async -> HealthSnapshot {
@@ -104,7 +106,9 @@ package struct AdminAPI: RequestResponder {
 
   /// Answers `/devices/forget`: unregisters an installation for all its users.
   private func forget(_ request: Request) async throws -> Response {
-    let bytes = try await bytes(of: request)
+    let room = bodies.room(for: .operators)
+    defer { room.leave() }
+    let bytes = try await room.collect(request, upTo: limits.bodyBytes)
     let client = try JSONTree(bytes).root.object().required("client").clientID()
     let keys = try await rows(of: client).map(\.key)
     guard !keys.isEmpty else { throw WireError(.notFound, "no device has the id \(client.text)") }
@@ -113,12 +117,6 @@ package struct AdminAPI: RequestResponder {
         .unregister(Unregistration(scope: $0.scope, user: $0.user, device: .client(client)))
       })
     return Response(.object { $0.integer("forgotten", keys.count) })
-  }
-
-  private func bytes(of request: Request) async throws -> [UInt8] {
-    let room = bodies.room(for: .operators)
-    defer { room.leave() }
-    return try await room.collect(request, upTo: limits.bodyBytes)
   }
 
   func rows(of client: ClientID) async throws -> [DeviceRow] {
@@ -159,7 +157,9 @@ package struct AdminAPI: RequestResponder {
   /// Answers `/expire-tokens`, with which operators expire change tokens after a restore or in
   /// tests of clients. An absent member means all containers, all environments or all users.
   private func expireTokens(_ request: Request) async throws -> Response {
-    let bytes = try await bytes(of: request)
+    let room = bodies.room(for: .operators)
+    defer { room.leave() }
+    let bytes = try await room.collect(request, upTo: limits.bodyBytes)
     let body = try JSONTree(bytes.isEmpty ? Array("{}".utf8) : bytes).root.object()
     // An absent member means all of its kind, so a misspelt member must be refused.
     for (name, value) in try body.members() where !Self.expiryMembers.contains(name) {
