@@ -308,7 +308,7 @@ package struct Relay: ~Copyable {
         lane.isOverCourier ? limits.courierConnections : limits.inFlightPerRoute
       let fresh = Route(
         inFlightMax: inFlightMax, probe: policy.probe, pruning: policy.pruning,
-        outageDevices: lane.route.transport.isOneProvider ? Route.outageDevicesDefault : nil,
+        outageDevices: lane.route.transport.isOneProvider ? Circuit.outageDevicesDefault : nil,
         inFlightPerUser: lane.route.transport == .webpush ? Route.inFlightPerUser : nil)
       routes[lane.route, default: fresh].offer(lane)
     }

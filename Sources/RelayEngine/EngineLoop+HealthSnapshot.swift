@@ -106,7 +106,7 @@ extension Coordinator {
     health.ledger = ledger
     for (key, route) in routesInOrder {
       let circuit =
-        switch route.circuit {
+        switch route.circuit.state {
         case .closed: "closed"
         case .open: "open"
         case .probing: "probing"

@@ -12,7 +12,7 @@ import Testing
       _ = route.ended(
         .rejected(.init("TopicDisallowed")), of: id(attempt), about: about(attempt), at: .s(0))
     }
-    #expect(route.refusals == Route.refusalsTold && route.circuit == .closed)
+    #expect(route.refusals == Route.refusalsTold && route.circuit.state == .closed)
     route.began(id(4))
     _ = route.ended(.delivered, of: id(4), about: about(4), at: .s(1))
     #expect(route.refusals == 0)

@@ -64,8 +64,8 @@ import Testing
     #expect(!route.isStopped && route.lastError == "QUOTA_EXCEEDED")
     #expect((400...450).contains(room()))
     for _ in 0..<200 { slow() }
-    #expect(room() == Route.roomAtLeast)
-    #expect(room() == 2 * Route.roomAtLeast, "one more with each answer")
+    #expect(room() == Circuit.roomAtLeast)
+    #expect(room() == 2 * Circuit.roomAtLeast, "one more with each answer")
   }
 
   @Test func `a route has no more pushes in flight than its room allows`() {
@@ -88,19 +88,19 @@ import Testing
     _ = route.next(at: .s(0))
     route.began(id(1))
     _ = route.ended(outage, of: id(1), about: about(1), at: .s(1))
-    #expect(route.circuit == .open(until: .s(31)) && route.lastError == "InvalidProviderToken")
+    #expect(route.circuit.state == .open(until: .s(31)) && route.lastError == "InvalidProviderToken")
     #expect(take(&route, .s(30)) == nil)
     #expect(route.nextTimer == .s(31))
     #expect(take(&route, .s(31)) != nil)
     route.began(id(1))
-    #expect(route.circuit == .probing)
+    #expect(route.circuit.state == .probing)
     #expect(take(&route, .s(99)) == nil)
     _ = route.ended(outage, of: id(1), about: about(1), at: .s(32))
-    #expect(route.circuit == .open(until: .s(62)))
+    #expect(route.circuit.state == .open(until: .s(62)))
     _ = route.next(at: .s(62))
     route.began(id(1))
     _ = route.ended(.gone(at: nil, .init("Unregistered")), of: id(1), about: about(1), at: .s(63))
-    #expect(route.circuit == .closed, "any answer but the route's own trouble is health")
+    #expect(route.circuit.state == .closed, "any answer but the route's own trouble is health")
     #expect(take(&route, .s(63)) != nil)
   }
 
@@ -120,7 +120,7 @@ import Testing
     route.began(id(1))
     let answer = Verdict.later(after: .seconds(9), .device, .init("TooManyRequests"))
     _ = route.ended(answer, of: id(1), about: about(1), at: .s(0))
-    #expect(route.circuit == .closed && route.lastError == "TooManyRequests")
+    #expect(route.circuit.state == .closed && route.lastError == "TooManyRequests")
     route.began(id(1))
     _ = route.ended(.delivered, of: id(1), about: about(1), at: .s(1))
     #expect(route.lastError == nil && route.inFlight == 0)
@@ -138,9 +138,9 @@ import Testing
     #expect(route.nextTimer == .s(2))
     #expect(take(&route, .s(2)) == 1)
     route.began(id(1))
-    #expect(route.circuit == .probing)
+    #expect(route.circuit.state == .probing)
     _ = route.ended(.delivered, of: id(1), about: about(1), at: .s(3))
-    #expect(route.circuit == .closed)
+    #expect(route.circuit.state == .closed)
   }
 
   /// Earlier, the old provider's probe had no answer for ten seconds, and stopped the new provider.
@@ -152,14 +152,14 @@ import Testing
     _ = route.ended(outage, of: id(1), about: about(1), at: .s(1))
     _ = take(&route, .s(41))
     route.began(id(2))
-    #expect(route.circuit == .probing)
+    #expect(route.circuit.state == .probing)
     route.renew(at: .s(42))
     #expect(take(&route, .s(42)) != nil)
     route.began(id(3))
     _ = route.ended(silence, of: id(2), about: about(2), at: .s(43))
-    #expect(route.circuit == .probing)
+    #expect(route.circuit.state == .probing)
     _ = route.ended(.delivered, of: id(3), about: about(3), at: .s(43))
-    #expect(route.circuit == .closed)
+    #expect(route.circuit.state == .closed)
   }
 
   @Test func `a changed probe interval applies from the next refusal`() {
@@ -169,7 +169,7 @@ import Testing
     _ = take(&route, .s(0))
     route.began(id(1))
     _ = route.ended(outage, of: id(1), about: about(1), at: .s(1))
-    #expect(route.circuit == .open(until: .s(6)))
+    #expect(route.circuit.state == .open(until: .s(6)))
   }
 
   private let silence = Verdict.later(after: nil, .attempt, .init("timeout"))
@@ -182,16 +182,16 @@ import Testing
       route.began(id(1))
       _ = route.ended(silence, of: id(1), about: about(1), at: .s(0))
     }
-    #expect(route.circuit == .closed && route.lastError == "timeout")
+    #expect(route.circuit.state == .closed && route.lastError == "timeout")
     for device in 2..<20 {
       route.began(id(device))
       _ = route.ended(silence, of: id(device), about: about(device), at: .s(1))
     }
-    #expect(route.circuit == .closed)
+    #expect(route.circuit.state == .closed)
     route.began(id(20))
     let unsent = Verdict.later(after: nil, .unsent, .init("unreachable"))
     _ = route.ended(unsent, of: id(20), about: about(20), at: .s(2))
-    #expect(route.circuit == .open(until: .s(32)) && route.lastError == "unreachable")
+    #expect(route.circuit.state == .open(until: .s(32)) && route.lastError == "unreachable")
   }
 
   @Test(arguments: [
@@ -205,7 +205,7 @@ import Testing
       _ = route.ended(
         device == 19 ? answer : silence, of: id(device), about: about(device), at: .s(0))
     }
-    #expect(route.circuit == .closed)
+    #expect(route.circuit.state == .closed)
   }
 
   /// Each browser's endpoint has a provider of its own, and so has each reader of the courier.
@@ -215,7 +215,7 @@ import Testing
       route.began(id(device))
       _ = route.ended(silence, of: id(device), about: about(device), at: .s(0))
     }
-    #expect(route.circuit == .closed)
+    #expect(route.circuit.state == .closed)
     #expect(!Transport.courier.isOneProvider && !Transport.webpush.isOneProvider)
   }
 
@@ -232,17 +232,17 @@ import Testing
     route.offer(lane(4))
     _ = take(&route, .s(30))
     route.began(id(4))
-    #expect(route.circuit == .probing)
+    #expect(route.circuit.state == .probing)
     _ = route.ended(silence, of: id(2), about: about(2), at: .s(31))
     _ = route.ended(.delivered, of: id(3), about: about(3), at: .s(31))
-    #expect(route.circuit == .probing && route.lastError == "InvalidProviderToken")
+    #expect(route.circuit.state == .probing && route.lastError == "InvalidProviderToken")
     _ = route.ended(silence, of: id(4), about: about(4), at: .s(32))
-    #expect(route.circuit == .open(until: .s(62)) && route.lastError == "timeout")
+    #expect(route.circuit.state == .open(until: .s(62)) && route.lastError == "timeout")
     route.offer(lane(5))
     _ = take(&route, .s(62))
     route.began(id(5))
     _ = route.ended(.delivered, of: id(5), about: about(5), at: .s(63))
-    #expect(route.circuit == .closed && route.lastError == nil)
+    #expect(route.circuit.state == .closed && route.lastError == nil)
   }
 
   /// The probe began before the last stop, or at another provider. Earlier, its answer closed the
@@ -264,10 +264,10 @@ import Testing
     } else {
       _ = route.ended(outage, of: id(2), about: about(2), at: .s(31))
     }
-    let circuit = Route.Circuit.open(until: isRenewed ? .s(31) : .s(61))
-    #expect(route.circuit == circuit)
+    let circuit = Circuit.State.open(until: isRenewed ? .s(31) : .s(61))
+    #expect(route.circuit.state == circuit)
     _ = route.ended(.delivered, of: id(3), about: about(3), at: .s(32))
-    #expect(route.circuit == circuit)
+    #expect(route.circuit.state == circuit)
   }
 
   @Test func `a recovered provider gets few pushes first and more with each answer`() {
@@ -287,7 +287,7 @@ import Testing
     _ = take(&route, .s(60))
     route.began(id(2))
     _ = route.ended(.delivered, of: id(2), about: about(2), at: .s(60))
-    #expect(fill() == Route.roomAfterStop + 1)
+    #expect(fill() == Circuit.roomAfterStop + 1)
     for device in 3..<53 {
       _ = route.ended(.delivered, of: id(device), about: about(device), at: .s(60))
     }

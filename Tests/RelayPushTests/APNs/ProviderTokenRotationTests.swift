@@ -26,16 +26,19 @@ import Testing
   @Test func `the old token stays in use when the new one came too early`() {
     var rotation = ProviderTokenRotation()
     _ = rotation.use(at: minute(0))
-    rotation.signed(1, "", at: minute(0))
+    rotation.signed(1, "one", at: minute(0))
     _ = rotation.use(at: minute(50))
-    rotation.signed(2, "", at: minute(50))
+    rotation.signed(2, "two", at: minute(50))
+    #expect(rotation.current?.text == "two" && rotation.known == ["one", "two"])
     rotation.tooSoon(2, at: minute(50))
-    #expect(rotation.use(at: minute(51)) == .keep(1))
+    #expect(rotation.use(at: minute(51)) == .keep(1) && rotation.current?.text == "one")
     rotation.tooSoon(2, at: minute(51))
     #expect(rotation.use(at: minute(58)) == .keep(1))
-    #expect(rotation.use(at: minute(59)) == .keep(2))
+    #expect(rotation.use(at: minute(59)) == .keep(2) && rotation.current?.text == "two")
     #expect(rotation.use(at: minute(60)) == .keep(2))
     #expect(rotation.use(at: minute(100)) == .sign(3))
+    rotation.signed(3, "three", at: minute(100))
+    #expect(rotation.known == ["two", "three"])
   }
 
   @Test func `the only token stays in use although it came too early`() {

@@ -46,7 +46,8 @@ import Testing
   @Test(arguments: [
     (TransportFailure.Code.unreachable, Verdict.Blame.unsent), (.full, .unsent),
     (.timeout, .device),
-    (.lost, .device), (.stopped, .recalled), (.cutOff, .attempt),
+    (.lost, .device), (.stopped, .recalled), (.cutOff, .attempt), (.reset, .device),
+    (.takenBack, .recalled),
   ])
   func `only a push that was never sent counts as unsent`(
     code: TransportFailure.Code, blame: Verdict.Blame
@@ -58,7 +59,7 @@ import Testing
   /// One user's endpoint must not stop the route for other users.
   @Test(arguments: [
     TransportFailure.Code.timeout, .address, .unreachable, .lost, .invalid, .full, .stopped,
-    .cutOff,
+    .cutOff, .reset, .takenBack,
   ])
   func `no failure and no answer stops the route`(code: TransportFailure.Code) {
     var verdicts = [WebPushVerdicts.verdict(TransportFailure(code, "x"))]
