@@ -54,7 +54,7 @@ extension World {
       let isOfTheEnd = hearsOfEnds && (ref != text.shown || text.record == nil)
       try demand(
         .onlyTheEntitledSee, ref.database != .shared || !isRevoked || isOfTheEnd,
-        "\(key.line) is told of \(ref.zone) after its end")
+        "a push to \(key.line) names \(ref.zone) after the end of its share")
     }
   }
 
@@ -115,7 +115,7 @@ extension World {
       }
       try demand(
         .nothingIsVisibleBeforeItIsDurable, isLogged,
-        "\(key.line) is told of \(ref.zone) before the fold")
+        "a push to \(key.line) names \(ref.zone) before the fold")
     }
   }
 
