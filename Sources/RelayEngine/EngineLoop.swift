@@ -11,6 +11,8 @@ struct EngineLoop: ~Copyable {
   /// Pushes that have no verdict yet.
   var handovers: [PushAttempt.ID: Handover] = [:]
   private var isDone = false
+  /// How long the loop waits at most for the next turn.
+  private var wait = Span.zero
 
   var dependencies: Engine.Dependencies
   let senderGroup: SenderGroup
@@ -22,7 +24,6 @@ struct EngineLoop: ~Copyable {
   let folds: AsyncStream<FoldJob>.Continuation
   let store: any Store
   let logger: Logger
-  let loopTimer: LoopTimer
   let startedAt: Instant
 
   /// The part of a request that the coordinator does not need.
@@ -48,12 +49,10 @@ struct EngineLoop: ~Copyable {
     self.folds = folds
     self.store = store
     self.logger = logger
-    loopTimer = LoopTimer { inbox.post(.timer) }
   }
 
   /// - Returns: true if the loop was told to stop and all work is done; false if it was cancelled.
   mutating func run() async throws -> Bool {
-    defer { loopTimer.cancel() }
     // Recovery may have read facts that no fold has stored yet. The first turn notes them before
     // any reader is served.
     try turn(Inbox.Batch())
@@ -61,7 +60,7 @@ struct EngineLoop: ~Copyable {
     waitingReaders.begin()
     dependencies.notifier.ready()
     while !Task.isCancelled {
-      let batch = await inbox.take()
+      let batch = await inbox.take(within: min(dependencies.notifier.beatEvery, wait))
       try turn(batch)
       dependencies.notifier.beat()
       waitingReaders.expire(at: dependencies.clock.boot())
@@ -116,7 +115,7 @@ struct EngineLoop: ~Copyable {
             Coordinator.Reconfiguration(
               settings: change.settings, started: Set(change.started.keys),
               ended: Set(change.ended))))
-      case .readerWaits, .timer, .asked, .health, .standings: break
+      case .readerWaits, .asked, .health, .standings: break
       }
     }
     return inputs
@@ -129,7 +128,7 @@ struct EngineLoop: ~Copyable {
     case .health(let answer): answer(health())
     case .standings(let devices, let zones, let answer): answer(standings(of: devices, zones))
     case .reconfigure(_, let done): done()
-    case .input, .readerWaits, .timer: break
+    case .input, .readerWaits: break
     }
   }
 
@@ -165,12 +164,7 @@ struct EngineLoop: ~Copyable {
     case .feedback(let scopes): dependencies.feedback?.feedbackChanged(scopes)
     case .event(let event): tell(event)
     case .trace(let batches): dependencies.trace?.record(batches)
-    case .timer(let span):
-      if span == .zero {
-        inbox.post(.timer)
-      } else {
-        loopTimer.set(in: min(dependencies.notifier.beatEvery, span))
-      }
+    case .timer(let span): wait = span
     case .stopped: isDone = true
     case .failed(let error, let failure):
       tell(failure, error)

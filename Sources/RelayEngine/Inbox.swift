@@ -1,9 +1,10 @@
+import Dispatch
 import RelayCore
 import Synchronization
 
-/// The loop's input queue. Facts from outside are bounded, and are refused with an answer when the
-/// queue is full. Completions of the relay's own effects have a reserved place and are never
-/// dropped (P11).
+/// The loop's input queue, where the loop also waits for an instant. Facts from outside are
+/// bounded, and are refused with an answer when the queue is full. Completions of the relay's own
+/// effects have a reserved place and are never dropped (P11).
 final class Inbox: Sendable {
   /// Facts that belong together, and the function that answers them.
   struct Submission: Sendable {
@@ -28,7 +29,6 @@ final class Inbox: Sendable {
     case input(Coordinator.Input)
     /// A reader waits for a fold.
     case readerWaits
-    case timer
     /// Asks which of these changes were taken before.
     case asked([Change], @Sendable ([Bool]) -> Void)
     case health(@Sendable (HealthSnapshot) -> Void)
@@ -49,12 +49,20 @@ final class Inbox: Sendable {
     var acknowledgements = 0
     var connected = 0
     var waiter: CheckedContinuation<Void, Never>?
+    /// When the timer fires, in nanoseconds of Dispatch's clock; 0 means that it is not set.
+    var firesAt: UInt64 = 0
+    /// Whether the timer has fired since the loop last took a batch.
+    var hasFired = false
     /// Why recovery cannot begin; nil if it has begun or is about to.
     var hindrance: String?
     var isClosed = false
   }
 
   private let state: Mutex<State>
+  /// Wakes the loop when nothing comes in. `nonisolated(unsafe)`, because Dispatch documents its
+  /// sources as thread-safe, but the Swift overlay does not declare them so.
+  nonisolated(unsafe) private let timer = DispatchSource.makeTimerSource(
+    queue: DispatchQueue(label: "zonerelay.loop-timer"))
   /// How many inputs about opened courier connections may wait for the loop: twice the number of
   /// connections that may be open, so that every open connection may be replaced at once. Inputs
   /// about closed connections need no bound, because each connection closes only once.
@@ -68,7 +76,11 @@ final class Inbox: Sendable {
     let bounds = Admission.Room(facts: factsMax, bytes: bytesMax)
     state = Mutex(State(admission: Admission(bounds: bounds)))
     connectedMax = 2 * connectionsMax
+    timer.setEventHandler { [weak self] in self?.fire() }
+    timer.activate()
   }
+
+  deinit { timer.cancel() }
 
   /// - Returns: why the submission was refused; nil if all of it was taken.
   func offer(_ submission: Submission) -> Unavailable? {
@@ -165,25 +177,50 @@ final class Inbox: Sendable {
     for event in batch.events { event.answerLate() }
   }
 
-  /// Waits until something has come in, and takes everything. Only the loop calls this function. It
-  /// returns an empty batch once the inbox is closed.
-  func take() async -> Batch {
+  /// Waits until something has come in, but no longer than `span`, and takes everything. Only the
+  /// loop calls this function. The batch may be empty: when the time is over, when the timer of an
+  /// earlier call fires, and once the inbox is closed.
+  func take(within span: Span) async -> Batch {
+    if span > .zero { setTimer(in: span) }
     await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
-      let isThere: Bool = state.withLock {
-        if $0.isClosed || !$0.batch.events.isEmpty || !$0.batch.submissions.isEmpty { return true }
+      let isDue: Bool = state.withLock {
+        let isThere = !$0.batch.events.isEmpty || !$0.batch.submissions.isEmpty
+        if isThere || $0.hasFired || $0.isClosed || span <= .zero { return true }
         $0.waiter = waiter
         return false
       }
-      if isThere { waiter.resume() }
+      if isDue { waiter.resume() }
     }
     return state.withLock { state in
       defer {
         state.batch = Batch()
         state.acknowledgements = 0
         state.connected = 0
+        state.hasFired = false
       }
       return state.batch
     }
+  }
+
+  /// Sets the timer, unless it fires earlier already. The loop waits anew at each turn, mostly for
+  /// a later instant, and setting the timer each time would cost more than a needless early turn.
+  private func setTimer(in span: Span) {
+    let deadline = DispatchTime.now() + .milliseconds(Int(clamping: span.milliseconds))
+    let isLater = state.withLock {
+      if $0.firesAt != 0, $0.firesAt <= deadline.uptimeNanoseconds { return true }
+      $0.firesAt = deadline.uptimeNanoseconds
+      return false
+    }
+    if !isLater { timer.schedule(deadline: deadline, leeway: .milliseconds(1)) }
+  }
+
+  private func fire() {
+    let waiter = state.withLock {
+      $0.firesAt = 0
+      $0.hasFired = true
+      return $0.waiter.take()
+    }
+    waiter?.resume()
   }
 }
 

@@ -85,10 +85,50 @@ import Testing
     let inbox = Inbox(factsMax: 1)
     inbox.begin()
     _ = inbox.offer(submission(1))
-    for _ in 0..<100 { inbox.post(.timer) }
-    let batch = await inbox.take()
+    for _ in 0..<100 { inbox.post(.readerWaits) }
+    let batch = await inbox.take(within: .seconds(3_600))
     #expect(batch.events.count == 100)
     #expect(batch.submissions.count == 1)
+  }
+
+  /// The loop waits for a shorter time than before: the timer is set to the earlier instant.
+  @Test(.timeLimit(.minutes(1)))
+  func `a take with a shorter wait ends at the earlier instant`() async {
+    let inbox = Inbox(factsMax: 1)
+    inbox.post(.readerWaits)
+    #expect(await inbox.take(within: .seconds(3_600)).events.count == 1)
+    #expect(await inbox.take(within: Span(milliseconds: 20)).events.isEmpty)
+  }
+
+  /// A later take does not put off the timer of an earlier one: the loop takes an empty batch, and
+  /// waits anew.
+  @Test(.timeLimit(.minutes(1)))
+  func `the timer of an earlier take ends a later one`() async {
+    let inbox = Inbox(factsMax: 1)
+    inbox.post(.readerWaits)
+    #expect(await inbox.take(within: Span(milliseconds: 200)).events.count == 1)
+    #expect(await inbox.take(within: .seconds(3_600)).events.isEmpty)
+    #expect(await inbox.take(within: Span(milliseconds: 20)).events.isEmpty)
+  }
+
+  @Test(.timeLimit(.minutes(1)), arguments: [0, -5])
+  func `a take without a wait returns at once, each time`(milliseconds: Int64) async {
+    let inbox = Inbox(factsMax: 1)
+    for _ in 0..<3 {
+      #expect(await inbox.take(within: Span(milliseconds: milliseconds)).events.isEmpty)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `what comes in, and the end of the inbox, end a take early`() async {
+    let inbox = Inbox(factsMax: 1)
+    async let event = inbox.take(within: .seconds(3_600))
+    inbox.post(.readerWaits)
+    #expect(await event.events.count == 1)
+    async let end = inbox.take(within: .seconds(3_600))
+    inbox.close()
+    #expect(await end.events.isEmpty)
+    #expect(await inbox.take(within: .seconds(3_600)).events.isEmpty)
   }
 
   private func device(_ number: UInt64) -> DeviceKey {
@@ -103,7 +143,7 @@ import Testing
     for number: UInt64 in 1...2 {
       inbox.post(.input(.left(device(number), number, isExpectedBack: false)))
     }
-    let batch = await inbox.take()
+    let batch = await inbox.take(within: .seconds(3_600))
     #expect(batch.events.count == 4)
     #expect(inbox.offer(.connected(device(3), 3, after: nil)))
   }
