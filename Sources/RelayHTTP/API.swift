@@ -68,9 +68,8 @@ package final class API: RequestResponder {
     notifications = NotificationsController(
       store: store, feeds: feeds, submissions: submissions, relay: relay, limits: limits)
     events = EventsController(
-      relay: relay, store: store, submissions: submissions, authentication: authentication,
-      keys: keys, fairness: fairness, bodies: bodies, answers: answers, turns: turns,
-      limits: limits)
+      relay: relay, store: store, authentication: authentication, keys: keys, fairness: fairness,
+      bodies: bodies, answers: answers, turns: turns, limits: limits)
     couriers = CourierController(
       courier: courier, store: store, relay: relay, addresses: addresses, access: access,
       fairness: fairness, clock: clock, limits: limits)

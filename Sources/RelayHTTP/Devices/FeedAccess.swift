@@ -81,7 +81,7 @@ struct FeedAccess: Sendable {
     do {
       try submissions.mayWrite(request.caller)
       submissions.wrote(items: facts.count, request)
-      _ = try await submissions.submit(facts, for: request.caller)
+      _ = try await submissions.submit(facts, request)
     } catch {
       // The error is ignored. The next token of an unknown era repeats the report.
     }

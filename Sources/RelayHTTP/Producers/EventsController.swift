@@ -9,7 +9,6 @@ import RelayWire
 struct EventsController: Sendable {
   let relay: any RelayService
   let store: StoreAccess
-  let submissions: Submissions
   let authentication: CallerAuthentication
   let keys: any TokenKeys & IdentityKeys
   let fairness: Fairness
@@ -26,7 +25,7 @@ struct EventsController: Sendable {
     let refused = try await withoutRoom(arrival.facts, of: arrival.caller)
     arrival.reject(refused, known: try await known(among: refused.keys.sorted(), arrival.facts))
     relay.refused(changes: arrival.rejected.count)
-    let answers = try await submissions.submit(arrival.facts, for: arrival.caller)
+    let answers = try await submit(arrival.facts, for: arrival.caller)
     for (item, answer) in zip(arrival.items, answers) {
       switch answer {
       case .duplicate: arrival.duplicates += 1
@@ -37,6 +36,19 @@ struct EventsController: Sendable {
     let response = arrival.response
     try arrival.room.grow(to: response.body.contentLength ?? 0, isDone: true)
     return response.holding(arrival.place, arrival.room)
+  }
+
+  /// Submits changes to the relay, within the producer's share of the inbox.
+  private func submit(_ changes: [Fact], for caller: CallerID) async throws -> [Answer] {
+    guard !changes.isEmpty else {
+      // A draining relay takes nothing more. A sender whose events are all invalid gets the same
+      // error as any other sender.
+      guard relay.readiness.isReady else { throw Unavailable(notReady: relay.readiness) }
+      return []
+    }
+    let taken = try fairness.take(changes, for: caller)
+    defer { fairness.giveBack(taken, of: caller) }
+    return try await relay.submit(changes, by: caller.submitter)
   }
 
   /// Reads a request into its changes and its rejected events. The body and its parsed form are

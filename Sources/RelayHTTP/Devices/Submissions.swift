@@ -1,7 +1,7 @@
 import RelayCore
 import RelayEngine
 
-/// Submits a caller's facts to the relay, within the caller's shares.
+/// Submits the facts of devices to the relay, within their users' shares.
 struct Submissions: Sendable {
   let relay: any RelayService
   let fairness: Fairness
@@ -24,20 +24,14 @@ struct Submissions: Sendable {
   /// - Throws: `WireError` if the relay refuses the fact.
   @discardableResult
   func submit(_ fact: Fact, _ request: DeviceRequest) async throws -> Answer? {
-    let answer = try await submit([fact], for: request.caller).first
+    let answer = try await submit([fact], request).first
     if case .refused(let refusal) = answer { throw WireError(refusal) }
     return answer
   }
 
-  func submit(_ facts: [Fact], for caller: CallerID) async throws -> [Answer] {
-    guard !facts.isEmpty else {
-      // A draining relay takes nothing more. A sender whose events are all invalid gets the same
-      // error as any other sender.
-      guard relay.readiness.isReady else { throw Unavailable(notReady: relay.readiness) }
-      return []
-    }
-    let taken = try fairness.take(facts, for: caller)
-    defer { fairness.giveBack(taken, of: caller) }
-    return try await relay.submit(facts, by: caller.submitter)
+  func submit(_ facts: [Fact], _ request: DeviceRequest) async throws -> [Answer] {
+    let taken = try fairness.take(facts, for: request.caller)
+    defer { fairness.giveBack(taken, of: request.caller) }
+    return try await relay.submit(facts, by: request.caller.submitter)
   }
 }
