@@ -156,17 +156,19 @@ extension Witness {
   private mutating func withdrawEnded(by arrival: SeenChange) {
     let change = arrival.change
     if arrival.isSuperseded { return }
+    // A participant's notifications are withdrawn when the end of the share has come to the
+    // participant's own partition.
+    let members = arrival.members.filter {
+      PartitionID.home(of: $0, in: change.scope) == arrival.partition
+    }
     switch change.event {
-    case .revoked(let user) where arrival.members.contains(user):
+    case .revoked(let user) where members.contains(user):
       withdraw(.zone(change.zone, .shared), of: user)
     case .zone(let end) where end != .created && !change.zone.isDefault:
       if arrival.partition == change.home {
         withdraw(.zone(change.zone, .private), of: change.zone.owner)
       }
-      for user in arrival.members
-      where PartitionID.home(of: user, in: change.scope) == arrival.partition {
-        withdraw(.zone(change.zone, .shared), of: user)
-      }
+      for user in members { withdraw(.zone(change.zone, .shared), of: user) }
     default: break
     }
   }
