@@ -71,9 +71,9 @@ extension Partition {
 package enum Acknowledged: Hashable, Sendable {
   /// How a device proves that it has a feed up to a position.
   package enum Proof: UInt8, Hashable, Sendable {
-    /// It was served a page that ends there.
+    /// The relay served the device a page that ends at the position.
     case page = 1
-    /// It presented a token of that position.
+    /// The device presented a token of the position.
     case token
   }
 

@@ -135,7 +135,8 @@ extension Partition {
       }
     }
     releaseIfUnused(user)
-    // Changes accepted after the answer carry what a new subscription reads.
+    // If the interest has grown, the answer waits for the other partitions. Changes accepted after
+    // the answer then carry the values that a new subscription reads.
     let isMore = tellInterests(step, &effects)
     return (.subscriptions(answers), isMore ? .settled : .folded)
   }

@@ -117,7 +117,8 @@ extension Partition {
       lane: lane, text: text, places: Set(listed.prefix(payload.zonesNamed).map(\.content.place)),
       folded: folded, overCourier: overCourier, at: now)
     let runsApp = text.info?.runsApp ?? true
-    // The lane asks for its waking subjects first, if it asks for them at all.
+    // The lane calls the closure for its waking subjects first, if the wake runs the app, and then
+    // for its quiet subjects. The trace names only the waking subjects.
     var (names, waking): ([TracedPart], Int) = ([], runsApp ? lane.pending.subjects.count : 0)
     let attempt = devices[device].lane.begin(
       isAlert: isAlert, folded: folded, runsApp: runsApp, overCourier: overCourier, at: now,

@@ -15,8 +15,8 @@ package struct Census: Hashable, Sendable {
   package var remembered = 0
   package var oldestRemembered: Instant?
   package var isRestoreProven = false
-  /// Lanes that wait for their slot in a smear; `hurried` counts how often a smear's slots reached
-  /// its longest time.
+  /// Lanes that wait for their slot in a smear; `hurried` counts how often, since start, a smear
+  /// has reached its longest time.
   package var smeared = 0
   package var hurried: Int64 = 0
 

@@ -118,7 +118,8 @@ package struct Relay: ~Copyable {
     if trace.isOn { trace.add(.route(route, event), at: now) }
   }
 
-  /// Takes the entries made since the last call: those of each partition in their order.
+  /// Takes the trace entries made since the last call. The entries of one partition keep their
+  /// order.
   package mutating func takeTrace() -> [TraceBatch] {
     guard trace.isOn else { return [] }
     var batches: [TraceBatch] = []
@@ -203,7 +204,8 @@ package struct Relay: ~Copyable {
     partitions[Int(attempt.partition.number)].ended(attempt, verdict, at: now, &effects)
   }
 
-  /// Settles verdicts of dead addresses that pruning held for a moment and has now decided on.
+  /// Settles verdicts that pruning held for a moment and has now decided: verdicts that an address
+  /// is dead.
   private mutating func judge(at now: Instant, _ effects: inout [Effect]) {
     for key in routes.keys.sorted() {
       for judgement in routes[key]?.pruning.judged(at: now) ?? [] {

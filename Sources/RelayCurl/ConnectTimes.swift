@@ -1,10 +1,10 @@
-/// How long the steps of a connection took, each counted from its beginning.
+/// How long the steps of a connection took, each counted from the beginning of the connection.
 package struct ConnectTimes: Hashable, Sendable {
-  /// Until the host's name had an address.
+  /// The time until the host's name had an address.
   package var lookedUp: Duration
-  /// Until the server had accepted the connection.
+  /// The time until the server had accepted the connection.
   package var connected: Duration
-  /// Until TLS had verified the server; zero for a connection without TLS.
+  /// The time until TLS had verified the server; zero for a connection without TLS.
   package var secured: Duration
 
   /// The time of all steps.

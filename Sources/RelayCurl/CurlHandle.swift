@@ -53,7 +53,8 @@ final class CurlHandle: @unchecked Sendable {
     }
   }
 
-  /// Looks up, connects and secures, without a request. Blocks until this is done or has failed.
+  /// Looks the host up, connects, and secures the connection, without a request. Blocks until this
+  /// is done or has failed.
   func connect(
     _ request: HTTPRequest, _ exchange: Exchange
   ) -> Result<ConnectTimes, ClientError> {
@@ -188,8 +189,8 @@ final class CurlHandle: @unchecked Sendable {
     return lines
   }
 
-  /// The error for a request that libcurl or the system would alter; `nil` means that the request
-  /// can be sent.
+  /// The error for a request that has a line break or a zero byte in its method, URL or headers, or
+  /// whose socket path is empty or too long; `nil` means that the request has none of these faults.
   private static func refusal(_ request: HTTPRequest) -> ClientError? {
     let lines = [request.method, request.url] + request.headers.flatMap { [$0.name, $0.value] }
     if lines.contains(where: { $0.utf8.contains { $0 == 0 || $0 == 10 || $0 == 13 } }) {

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// The state of one exchange that libcurl's callbacks use, and that lets the caller cancel it.
+/// The state of one exchange, which libcurl's callbacks and the caller share: the body so far, and
+/// whether the caller has cancelled.
 final class Exchange: Sendable {
   let bytesMax: Int
   /// Takes the body of a successful answer piece by piece; returns false to end the exchange.

@@ -10,7 +10,8 @@ package struct HTTPAnswer: Sendable {
   /// The value of the first header field with this name. Give the name in lower case.
   package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
-  /// The server's clock when it answered (`Date`), in seconds since 1970; nil if it did not tell.
+  /// The time of the server's clock at the answer (`Date`), in seconds since 1970; nil if the
+  /// answer has no such date.
   package var serverSeconds: Int64? { seconds("date") { zr_curl_date($0) } }
 
   /// How many seconds the server asks the client to wait (`Retry-After`, in seconds or as a date);

@@ -53,7 +53,7 @@ package final class HTTPClient: Sendable {
   ///
   /// - Throws: ``ClientError`` for the first step that fails.
   package func connect(_ request: HTTPRequest) async throws(ClientError) -> ConnectTimes {
-    // A connection that was opened only to be seen is not kept, so the handle is not either.
+    // The connection only tests the server and is not kept, so a new handle serves this one call.
     try await queued { exchange in CurlHandle().connect(request, exchange) }
   }
 

@@ -24,7 +24,7 @@ package final class Engine: RelayService, Sendable {
     package var senders: [RouteKey: any PushSender]
     package var courier: (any CourierConnections)?
     package var feedback: (any FeedbackObserver)?
-    /// Takes what was decided, for explanations.
+    /// Takes the entries of what the relay decided, from which explanations are made.
     package var trace: TraceFeed?
     package var notifier: any ServiceNotifier
     /// Makes random ids for eras.

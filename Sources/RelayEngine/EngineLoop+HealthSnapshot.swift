@@ -58,8 +58,8 @@ extension EngineLoop {
     return health
   }
 
-  /// What the relay knows of these devices, and how many entries the flight recorder had taken by
-  /// then, so that both tell of the same moment.
+  /// What the relay knows of these devices, and how many entries the flight recorder has taken,
+  /// both at the same moment.
   func standings(of devices: [DeviceKey], _ zones: [ZoneID]) -> Standings {
     Standings(
       devices: coordinator.standings(of: devices, zones: zones),

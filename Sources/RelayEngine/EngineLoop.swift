@@ -18,8 +18,9 @@ struct EngineLoop: ~Copyable {
   let senderGroup: SenderGroup
   let inbox: Inbox
   let waitingReaders: WaitingReaders
-  /// Where the store's tasks take commits and folds from. The coordinator has one of each under
-  /// way, so none waits here.
+  /// The streams from which the store's tasks take commits (`commits`), and folds and trims
+  /// (`folds`). The coordinator has at most one item of each stream under way, so no work waits in
+  /// a stream.
   let commits: AsyncStream<[JournalEntry]>.Continuation
   let folds: AsyncStream<FoldJob>.Continuation
   let store: any Store
@@ -82,7 +83,8 @@ struct EngineLoop: ~Copyable {
     for event in batch.events { answer(event) }
   }
 
-  /// Performs both halves of a turn.
+  /// Lets the coordinator decide both halves of a turn, and performs the actions of each half
+  /// before the next.
   private mutating func turn(_ inputs: [Coordinator.Input]) throws {
     let moment = dependencies.clock.moment
     let begun = coordinator.handle(inputs, hasReaders: waitingReaders.hasReaders, at: moment)

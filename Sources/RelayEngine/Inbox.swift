@@ -32,7 +32,8 @@ final class Inbox: Sendable {
     /// Asks which of these changes were taken before.
     case asked([Change], @Sendable ([Bool]) -> Void)
     case health(@Sendable (HealthSnapshot) -> Void)
-    /// Asks for the standing of devices, and whether these zones are shared with their users.
+    /// Asks for the standing of devices, and whether these zones are shared with the devices'
+    /// users.
     case standings([DeviceKey], [ZoneID], @Sendable (Standings?) -> Void)
     /// A reload; the function is called when it is in force, or when the loop has ended.
     case reconfigure(EngineReconfiguration, @Sendable () -> Void)
@@ -53,14 +54,14 @@ final class Inbox: Sendable {
     var firesAt: UInt64 = 0
     /// Whether the timer has fired since the loop last took a batch.
     var hasFired = false
-    /// Why recovery cannot begin; nil if it has begun or is about to.
+    /// Why recovery cannot begin; nil if recovery has begun or is about to begin.
     var hindrance: String?
     var isClosed = false
   }
 
   private let state: Mutex<State>
-  /// Wakes the loop when nothing comes in. `nonisolated(unsafe)`, because Dispatch documents its
-  /// sources as thread-safe, but the Swift overlay does not declare them so.
+  /// Wakes the loop at a set time if no input has come in before. `nonisolated(unsafe)`, because
+  /// Dispatch documents its sources as thread-safe, but the Swift overlay does not declare them so.
   nonisolated(unsafe) private let timer = DispatchSource.makeTimerSource(
     queue: DispatchQueue(label: "zonerelay.loop-timer"))
   /// How many inputs about opened courier connections may wait for the loop: twice the number of
@@ -99,8 +100,9 @@ final class Inbox: Sendable {
     if isLate { event.answerLate() }
   }
 
-  /// Takes the input that a connection of the courier has opened. The input that a connection has
-  /// closed goes to `post`, which never refuses it: otherwise the device would count as connected.
+  /// Takes an input that reports an opened connection of the courier. An input that reports a
+  /// closed connection goes to `post`, which never refuses an input: otherwise the device would
+  /// still count as connected.
   ///
   /// - Returns: false if too many opened connections wait or the loop has ended.
   func offer(_ input: Coordinator.Input) -> Bool {

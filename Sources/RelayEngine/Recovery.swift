@@ -1,7 +1,7 @@
 import RelayCore
 
-/// Reads the store's tables and replays the journal's tail, before READY. The coordinator then
-/// continues where the journal ends.
+/// Reads the store's tables and replays the journal's tail, before the daemon reports that it is
+/// ready. The coordinator then continues where the journal ends.
 struct Recovery {
   let store: any Store
 

@@ -4,18 +4,18 @@ import Synchronization
 /// Entries as they are made, for one operator who follows them. An operator who reads too slowly
 /// misses entries and is told how many; the relay never waits.
 package final class TraceTail: Sendable {
-  /// Entries that wait for the operator at most.
+  /// The most entries that wait for the operator.
   package static let waitingMax = 10_000
 
   /// What the operator gets next.
   package struct Part: Hashable, Sendable {
     package var entries: [TraceEntry] = []
-    /// Entries that were left out after these, because too many waited.
+    /// How many entries were left out after `entries`, because too many entries waited.
     package var missed = 0
   }
 
-  /// What waits for the operator, as the core made it. The reader makes entries of it, so that the
-  /// loop does not have to.
+  /// The batches that wait for the operator, as the core made them. The reader of the tail decodes
+  /// the batches into entries, so that the loop need not do this work.
   private struct Waiting {
     var batches: [TraceBatch] = []
     var count = 0
@@ -44,8 +44,8 @@ package final class TraceTail: Sendable {
 
   init() {}
 
-  /// Calls `body` once, when the tail has ended: at once if it has. A caller that still writes what
-  /// it got from `next` learns of the end by this alone.
+  /// Calls `body` once: when the tail ends, or at once if the tail has ended already. While a
+  /// caller still writes the entries that `next` returned, only `body` tells the caller of the end.
   package func onEnd(_ body: @escaping @Sendable () -> Void) {
     let isEnded = state.withLock { state in
       if !state.isEnded { state.onEnd = body }
@@ -87,13 +87,14 @@ package final class TraceTail: Sendable {
     return waiting?.part
   }
 
-  /// Gives an empty part to a waiting `next`, so that its caller can look at its connection.
+  /// Makes a waiting call of `next` return an empty part, so that the caller can check its
+  /// connection.
   package func poke() {
     let waiter = state.withLock { $0.waiter.take() }
     waiter?.resume(returning: Waiting())
   }
 
-  /// Ends the tail: what waits is still given, and then `nil`.
+  /// Ends the tail: `next` still returns the entries that wait, and then `nil`.
   package func end() {
     let (waiter, onEnd) = state.withLock { state in
       state.isEnded = true
@@ -106,11 +107,11 @@ package final class TraceTail: Sendable {
 
 /// Hands the entries of each turn to the flight recorder and to the operators who follow them.
 package final class TraceFeed: Sendable {
-  /// Operators who may follow at the same time.
+  /// The most operators who may follow the entries at the same time.
   package static let tailsMax = 8
 
-  /// `nil` if the configuration switches the recorder off. Then nobody can follow either, because
-  /// the core makes no entries.
+  /// `nil` if the configuration switches the recorder off. Then no operator can follow the entries,
+  /// because the core makes none.
   package let recorder: (any FlightRecorder)?
   private let tails = Mutex<(open: [UInt64: TraceTail], last: UInt64, isEnded: Bool)>(
     ([:], 0, false))
@@ -127,7 +128,8 @@ package final class TraceFeed: Sendable {
 
   /// Follows the entries until `body` returns or the feed ends.
   ///
-  /// - Throws: `TraceError` if too many operators follow already, or the recorder is off.
+  /// - Throws: `TraceError` if too many operators follow the entries already, or the recorder is
+  ///   off.
   package func follow<Outcome>(
     _ body: (TraceTail) async throws -> Outcome
   ) async throws -> Outcome {
@@ -155,10 +157,10 @@ package final class TraceFeed: Sendable {
     return (key, tail)
   }
 
-  /// How many operators follow now.
+  /// How many operators follow the entries now.
   package var tailCount: Int { tails.withLock { $0.open.count } }
 
-  /// The daemon stops: ends all tails.
+  /// Ends all tails, because the daemon stops.
   package func end() {
     let open = tails.withLock { tails in
       tails.isEnded = true

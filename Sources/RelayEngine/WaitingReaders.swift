@@ -15,11 +15,12 @@ package final class WaitingReaders: Sendable {
   package func begin() { barrier.withLock { $0.begin() } }
 
   /// Returns when everything marked in these places before the call is folded, or when the wait
-  /// ends without that (`ReadOutcome`).
+  /// ends earlier for another reason (`ReadOutcome`).
   ///
   /// - Parameters:
   ///   - until: the deadline on the boot clock.
-  ///   - onWait: called once if the caller has to wait, after the caller was counted.
+  ///   - onWait: called once if the caller has to wait, after the caller was counted as a waiting
+  ///     reader.
   package func wait(
     for places: [ReadTarget], until: Instant, onWait: () -> Void
   ) async -> ReadOutcome {

@@ -4,8 +4,8 @@ struct AsyncSignal: Sendable {
 
   func signal() { signals.continuation.yield() }
 
-  /// Returns after a signal, after `most`, or when the task is cancelled; after that, every wait
-  /// returns at once. One task waits at a time.
+  /// Returns after a signal, after `most`, or when the task is cancelled. Once a waiting task was
+  /// cancelled, every later wait returns at once. One task waits at a time.
   func wait(atMost most: Duration?) async {
     await withDiscardingTaskGroup { group in
       if let most {

@@ -2,7 +2,7 @@ package import RelayCore
 import RelayEngine
 package import RelayWire
 
-/// Makes the short digest of a push token that operators see.
+/// Makes the short digest that operators see in place of a push token.
 package typealias TokenDigest = @Sendable ([UInt8]) -> String
 
 extension FeedbackReport {

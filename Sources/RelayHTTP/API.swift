@@ -4,9 +4,9 @@ package import RelayCore
 package import RelayEngine
 import RelayWire
 
-/// Answers the requests of devices, producers, couriers and health checks: finds the endpoint of
-/// each request, opens the requests of devices, and passes each request to the controller of its
-/// resource.
+/// Answers the requests of devices, producers and health checks, and the polls and streams of the
+/// courier: finds the endpoint of each request, opens the requests of devices, and passes each
+/// request to the controller of its resource.
 ///
 /// The relay has its own table of paths and uses no router: the paths are few and fixed, and a
 /// request with a wrong method must be answered with 405 and `Allow`.
@@ -18,7 +18,7 @@ package final class API: RequestResponder {
   let fairness: Fairness
   let bodies: BodyMemoryLimit
   let answers: AnswerMemoryLimit
-  /// Turns to read large bodies.
+  /// Lets callers take turns to read large bodies.
   private let turns = ReadingTurns()
   let store: StoreAccess
   private let authentication: CallerAuthentication

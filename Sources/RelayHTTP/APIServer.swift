@@ -3,7 +3,8 @@ package import NIOCore
 package import RelayEngine
 import ServiceLifecycle
 
-/// The API listener for devices, producers, couriers and health checks.
+/// The API listener for devices, producers, health checks, and the polls and streams of the
+/// courier.
 package struct APIServer: Service {
   private let listener: Listener
   private let courier: Courier
@@ -13,7 +14,7 @@ package struct APIServer: Service {
   /// The TLS certificate; `nil` means that the listener serves plain HTTP.
   package let certificate: ServerCertificate?
 
-  /// - Throws: `ListenError` naming the TLS file that cannot be used.
+  /// - Throws: `ListenError` naming both TLS files, if the relay cannot use them.
   package init(
     api: API, settings: HTTPSettings, clock: any ClockReader,
     connections: Connections? = nil, logger: Logger,

@@ -34,7 +34,8 @@ package struct ControlServer: Service {
         if let metrics { group.addTask { try await metrics.run() } }
       }
     } onGracefulShutdown: {
-      // Operators who follow the entries would keep the listener open.
+      // Ends the answers to operators who follow the entries, because these answers would keep the
+      // listener open.
       admin.trace?.feed.end()
     }
   }

@@ -4,7 +4,8 @@ package import RelayCore
 package struct MemoryFeed: Sendable {
   package var state = FeedState()
   package var rows: [Subject: MemoryRow] = [:]
-  /// True from the moment that the feed is cleared until a trim finds no cleared entry.
+  /// True from the moment that the feed is cleared until a trim finds fewer cleared entries than it
+  /// may remove.
   var isClearing = false
   /// Subjects of unread notifications, by the notification id that a read mark names.
   private var unread: [Identifier: Set<Subject>] = [:]

@@ -1,7 +1,7 @@
 package import RelayCore
 
-/// The flight recorder's memory as a value: the newest entries, at most so many. Of an older one
-/// nothing is known.
+/// The flight recorder's memory as a value: the newest entries. When an addition reaches twice
+/// `most` entries, only the newest `most` stay; nothing is known of the removed ones.
 package struct MemoryTrace: Sendable {
   /// The entries that are kept, oldest first.
   package private(set) var entries: [TraceEntry] = []
@@ -11,11 +11,11 @@ package struct MemoryTrace: Sendable {
 
   package mutating func add(_ new: [TraceEntry]) {
     entries += new
-    // The oldest go in large groups, because each removal moves all others.
+    // The oldest entries are removed in large groups, because each removal moves all other entries.
     if entries.count >= 2 * most { entries.removeFirst(entries.count - most) }
   }
 
-  /// A life of the daemon begins.
+  /// Notes that a life of the daemon begins.
   ///
   /// - Parameter isWhole: whether the life before wrote its last entry.
   package mutating func begin(at now: Instant, isWhole: Bool) {

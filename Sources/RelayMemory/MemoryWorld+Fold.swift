@@ -3,7 +3,8 @@ package import RelayCore
 extension MemoryWorld {
   /// Folds a cut in one transaction. The same cut may be folded again.
   ///
-  /// - Returns: the messages to devices that lost their address by this fold.
+  /// - Returns: the messages that tell partitions which of their devices lost an address by this
+  ///   fold.
   package mutating func fold(_ cut: Cut) -> [OutboxRow] {
     for partition in cut.written(of: PartitionID.all) {
       let index = Int(partition.number)

@@ -1,8 +1,8 @@
 package import RelayCore
 
-/// The meaning of a store as one value: journals, tables and feeds, built on the core's own `Fold`
-/// and `Page`. A copy of the value at any moment is what a crash at that moment leaves, and what a
-/// backup holds.
+/// A model of a store as one value: its journals, tables and feeds, built on the core's own `Fold`
+/// and `Page`. A copy of the value equals what a crash at the moment of the copy leaves, and what a
+/// backup of that moment holds.
 ///
 /// The code is written for clarity, not for speed: the cost of a page grows with the length of its
 /// feed.

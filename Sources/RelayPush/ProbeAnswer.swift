@@ -16,7 +16,8 @@ package struct ProbeAnswer: Hashable, Sendable {
   }
 
   package var outcome: Outcome
-  /// The provider's clock when it answered (`Date`); nil if it did not tell.
+  /// The time of the answer by the provider's clock (the field `Date`); nil if the answer has no
+  /// such field.
   package var date: Instant?
 
   package init(_ outcome: Outcome, date: Instant? = nil) {
@@ -58,7 +59,7 @@ package struct ProbeAnswer: Hashable, Sendable {
 }
 
 extension PushEngine {
-  /// An engine with one connection, whose answers also tell the provider's clock.
+  /// An engine with one connection. The engine also keeps the field `Date` of an answer.
   convenience init(
     probing settings: EngineSettings, shape: RequestShape, group: any EventLoopGroup,
     logger: Logger

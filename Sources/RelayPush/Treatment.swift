@@ -27,7 +27,8 @@ package enum Treatment: Hashable, Sendable {
   case renew
   /// The provider token came too soon after another: use the old one again.
   case keep
-  /// The list has no such answer: the attempt failed, and the answer is counted.
+  /// The provider's `Verdicts` do not list the answer: the attempt failed, and the answer is
+  /// counted.
   case unknown
 }
 

@@ -20,7 +20,8 @@ package struct Coverage: Sendable {
     .trimRefused: "the simulated store never refuses a trim",
   ]
 
-  /// A printed summary: the branches with the number of seeds that reached them, and the others.
+  /// A printed summary: the branches with the number of seeds that reached them, and the branches
+  /// that no seed reached.
   package var lines: [String] {
     let all = Branch.allCases
     let reached = all.filter { seeds[$0] != nil }

@@ -12,7 +12,7 @@ package enum Invariant: String, CaseIterable, Sendable {
   case noTokenIsForged = "P10"
   case everythingIsBounded = "P11"
   case theLedgerBalances = "P12"
-  /// Not a promise of the design: what an explanation says is true, or it says that it is unknown.
+  /// Not a promise of the design: an explanation is true, or says that the outcome is unknown.
   case explanationsAreTrue = "explain"
 }
 
@@ -27,7 +27,8 @@ struct InvariantViolation: Error {
   }
 }
 
-/// The promise that breaks in a history, which throws nothing else.
+/// Runs a history, which throws only broken promises, and returns the promise that breaks; nil if
+/// none breaks.
 func violation(in history: () throws -> Void) -> InvariantViolation? {
   do {
     try history()

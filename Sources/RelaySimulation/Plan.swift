@@ -15,7 +15,8 @@ struct Plan: Sendable {
   var limits = Limits()
   var policy = WakePolicy()
   var pageMax = 3
-  /// How many facts the inbox admits. With 6, a few records of usual size reach its bytes too.
+  /// How many facts the inbox admits. With 6, the inbox also admits so few bytes that a few records
+  /// of usual size fill it.
   var inboxMax = 1_000
   /// The longest time that a fold takes.
   var foldTime = Span(milliseconds: 80)
@@ -34,14 +35,15 @@ struct Plan: Sendable {
   var fetchCapacity = 0
   private var rates = [Int](repeating: 0, count: Rate.allCases.count)
 
-  /// What happens now and then: of a thousand possible times, unless a case says otherwise.
+  /// How often something happens: in how many of a thousand possible cases, unless a rate's comment
+  /// says otherwise.
   enum Rate: Int, CaseIterable, Sendable {
     /// Commits and folds that find a full store, and those whose outcome is unknown.
     case commitFull, commitUnknown, foldFull, foldUnknown
     case crash
     /// 0 or 1.
     case restores
-    /// The more, the more often.
+    /// A higher number makes the relay trim more often.
     case trims
     /// Clean stops that take place; a world has up to four of them.
     case stops

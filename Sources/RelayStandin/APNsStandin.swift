@@ -34,7 +34,8 @@ package struct APNsStandin: Sendable {
     }
   }
 
-  /// Replaces the current faults by `faults`. When the call returns, they apply to all connections.
+  /// Replaces the current faults by `faults`. When the call returns, the new faults apply to all
+  /// connections.
   package func set(_ faults: Faults) async throws { try await server.board.set(faults) }
 
   /// Serves until the task is cancelled, then closes every connection.
@@ -60,8 +61,8 @@ package struct APNsStandin: Sendable {
     // from treating these resets as an attack.
     var streams = NIOHTTP2Handler.StreamConfiguration()
     streams.streamResetFrameRateLimit.maximumCount = 100_000
-    // The handshake accepts any client certificate. If the certificate is bad, each push of the
-    // connection is refused, as Apple does.
+    // The handshake accepts any client certificate. If the certificate is bad, the stand-in refuses
+    // each push of the connection, as Apple does.
     let security = NIOSSLServerHandler(
       context: tls,
       customVerificationCallback: { _, verdict in verdict.succeed(.certificateVerified) })

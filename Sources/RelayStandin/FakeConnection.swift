@@ -39,7 +39,7 @@ final class FakeConnection: ChannelInboundHandler {
 
   /// The client's certificate; nil if the client presented none.
   private(set) lazy var certificate: PresentedCertificate? = {
-    // A connection without TLS has no certificate either.
+    // The call fails on a connection without TLS, which has no certificate.
     let shown = try? channel.pipeline.syncOperations.nioSSL_peerCertificate()
     return shown.map { apns.look(at: $0) }
   }()

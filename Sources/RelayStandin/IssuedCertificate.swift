@@ -61,8 +61,8 @@ struct IssuedCertificate {
     }
   }
 
-  /// - Parameter extensions: those that the certificate for the given key has besides the usual
-  ///   ones.
+  /// - Parameter extensions: returns the extensions that the certificate for the given key has
+  ///   besides those of every such certificate.
   private init(
     by issuer: String, to subject: DistinguishedName,
     extensions: (Certificate.PublicKey) throws -> Certificate.Extensions

@@ -53,7 +53,8 @@ struct ProviderTokens: Sendable {
       keyID == ids.key ?? keyID,
       let team = jwt.text("iss"), Self.isTenCharacters(team), team == ids.team ?? team,
       let issuedAt = jwt.number("iat"),
-      // The error says only that the signature is not 64 bytes long. It then counts as wrong.
+      // The initialiser throws an error only if the signature is not 64 bytes long. Such a
+      // signature counts as wrong.
       let signature = try? P256.Signing.ECDSASignature(rawRepresentation: jwt.signature),
       key.isValidSignature(signature, for: jwt.signed)
     else { return nil }

@@ -3,7 +3,7 @@ import Foundation
 /// One request to a stand-in, as received over HTTP/2 or HTTP/1.1.
 struct PushRequest: Sendable {
   /// The number of the request's connection: 1 for the first since the start. Only the APNs
-  /// stand-in numbers connections; with the others it is 0.
+  /// stand-in numbers connections; in requests to other stand-ins the number is 0.
   var connection = 0
   var method: String
   var path: String

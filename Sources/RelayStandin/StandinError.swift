@@ -23,7 +23,8 @@ package struct StandinError: Error, CustomStringConvertible, Sendable {
 
   package var description: String { "\(message); \(remedy)" }
 
-  /// Runs `body`. An error of it is thrown as one that says what failed, and the remedy.
+  /// Runs `body`. If `body` throws an error, throws an error that says what failed and names the
+  /// remedy.
   static func explain<Value>(
     _ code: Code, _ what: String, remedy: String, _ body: () throws -> Value
   ) throws(StandinError) -> Value {

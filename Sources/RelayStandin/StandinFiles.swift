@@ -26,7 +26,7 @@ struct StandinFiles {
   /// Makes a provider's client certificate for the topics, unless `topics` is empty or there is a
   /// certificate already.
   ///
-  /// - Returns: the authority that signs such certificates; nil if none was ever made.
+  /// - Returns: the authority that signs such certificates; nil if no such authority was ever made.
   func prepareClient(_ topics: [String]) throws(StandinError) -> Certificate? {
     if !topics.isEmpty, ![clientAuthority, client, clientKey].allSatisfy(Self.exists) {
       let made = try IssuedCertificate.client(topics: topics)

@@ -12,14 +12,15 @@ package struct StandinSettings: Sendable {
   package var resetEvery: Int?
   /// SETTINGS_MAX_CONCURRENT_STREAMS of each connection.
   package var maxStreams: Int
-  /// The path of a Unix socket where faults are changed while the stand-in runs; nil means none.
+  /// The path of a Unix socket where faults are changed while the stand-in runs; nil means no
+  /// socket.
   package var control: String?
   /// Apple's environment that the stand-in plays, `development` or `production`; nil means both.
   package var environment: String?
   /// The topics of a provider's client certificate, which is made only if there are topics.
   package var clientTopics: [String]
-  /// The id of the provider key in `AuthKey.p8`, and the team that it belongs to. Provider tokens
-  /// that name others are refused; nil accepts any.
+  /// The id of the provider key in `AuthKey.p8`, and the id of the key's team. The stand-in refuses
+  /// provider tokens that name another key or team; nil means that any is accepted.
   package var keyID: String?
   package var teamID: String?
 

@@ -19,8 +19,8 @@ extension GRDB.Database {
   }
 }
 
-/// A column that damage has made null, or no bytes, throws an error: GRDB's subscripts would end
-/// the process.
+/// These functions read columns that hold bytes. If damage has put null or another type into the
+/// column, they throw an error, where GRDB's subscripts would end the process.
 extension Row {
   /// Reads a key from a column.
   func key<Value>(

@@ -9,7 +9,8 @@ struct DeviceWriter {
   let database: GRDB.Database
   let partition: PartitionID
 
-  /// - Returns: the message to the device that lost the address by this save; nil if none lost it.
+  /// - Returns: the message to the device that lost the address by this save; nil if no device lost
+  ///   the address.
   func save(_ row: DeviceRow) throws -> OutboxRow? {
     let key = StoreKey(scope: row.key.scope, address: row.address)
     if try saveLane(of: row, key) { return nil }

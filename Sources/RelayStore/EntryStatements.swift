@@ -33,7 +33,7 @@ struct EntryStatements {
     return try find.step() ? try EntryRow.entry(find, subject: subject) : nil
   }
 
-  /// The unread notifications of this id: one for each subscription that its change matched.
+  /// The unread notifications with this id: one for each subscription that the change matched.
   func unread(_ notification: Identifier, of feed: Int64) throws -> [Entry] {
     defer { findUnread.reset() }
     findUnread.bind(feed, at: 1)

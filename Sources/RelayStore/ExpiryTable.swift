@@ -7,7 +7,8 @@ import RelayCore
 struct ExpiryTable {
   let database: GRDB.Database
 
-  /// The position below which a forced expiry has expired the feed's tokens; zero if there is none.
+  /// The position below which a forced expiry has expired the feed's tokens; zero if no forced
+  /// expiry applies to the feed.
   func floor(of key: FeedKey) throws -> Position {
     let floor: Int64? = try database.value(
       """
@@ -22,9 +23,9 @@ struct ExpiryTable {
     return floor.map { Position(column: $0) } ?? .zero
   }
 
-  /// Raises the floors of the partition's feeds to which the expiry applies, and keeps it in place
-  /// of the expiries that it covers. If more than `FeedExpiry.keptMax` would stay, one expiry that
-  /// covers every feed replaces them all.
+  /// Raises the floors of the partition's feeds to which the expiry applies, and keeps this expiry
+  /// in place of the expiries that it covers. If more than `FeedExpiry.keptMax` would stay, one
+  /// expiry that covers every feed replaces them all.
   func expire(_ expiry: FeedExpiry, in partition: PartitionID) throws {
     let meant =
       "partition = ?1 AND ?2 IN (x'', container) AND ?3 IN (0, environment) "

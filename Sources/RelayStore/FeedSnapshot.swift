@@ -83,8 +83,8 @@ extension FeedSnapshot {
 }
 
 extension FeedSnapshot {
-  /// Entries after `start` in order of position: those that a page looks at, and one more if there
-  /// is one.
+  /// Entries after `start` in order of position: those that a page looks at, and one more entry if
+  /// more entries follow.
   ///
   /// Present and gone entries form two runs of one index. The reader must not see the gone entries
   /// up to `start.goneHidden`. The query skips these entries by position, not one by one, so a

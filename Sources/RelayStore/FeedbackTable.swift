@@ -41,8 +41,8 @@ struct FeedbackTable {
     try removed(database.changesCount, through: last, of: key)
   }
 
-  /// Removes the oldest items: those kept before an instant. The relay's time never goes back, so
-  /// the items to remove form the beginning of the table.
+  /// Removes the oldest items: those that were added before `instant`. The relay's time never goes
+  /// back, so the items to remove form the beginning of the table.
   func trim(before instant: Instant, limit: Int) throws -> Int {
     let rows = try database.rows(
       "SELECT position, scope, kept FROM feedback ORDER BY position LIMIT ?", [limit])

@@ -110,7 +110,7 @@ final class JournalFile: Sendable {
   }
 
   func close() async {
-    // Rows that stay are deleted after the next start.
+    // A failure is harmless: rows that are not deleted now are deleted after the next start.
     try? await onQueue { database throws(StoreError) in
       let deletable = self.tail.withLock { $0.deletable(limit: .max >> 1) }
       guard let deletable else { return }
@@ -151,7 +151,8 @@ final class JournalFile: Sendable {
     }
   }
 
-  /// Higher numbers leave no room for later rows: this relay never writes one.
+  /// The numbers that a row may have. A higher number would leave no room for later rows, so this
+  /// relay never writes one.
   private static let rowNumbers = 0...Int64.max / 2 - 1
 
   private func onQueue<Value: Sendable>(

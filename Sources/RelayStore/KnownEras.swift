@@ -5,9 +5,10 @@ import Synchronization
 /// The eras of partitions, as a snapshot has them. A snapshot that has a position of an era has the
 /// era too.
 ///
-/// A start that adds an era raises the partition's epoch in the same transaction. So eras that were
-/// read with the snapshot's epoch are those of the snapshot, and only the epoch is read again. This
-/// matters because a store that was started a thousand times has a thousand eras in each partition.
+/// A start that adds an era raises the partition's epoch in the same transaction. So if the
+/// remembered eras were read at the snapshot's epoch, they are the snapshot's eras, and only the
+/// epoch is read again. This matters because a store that was started a thousand times has a
+/// thousand eras in each partition.
 final class KnownEras: Sendable {
   private let known = Mutex<[PartitionID: (epoch: Int64, eras: Eras)]>([:])
 

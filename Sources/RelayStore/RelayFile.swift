@@ -123,7 +123,7 @@ final class RelayFile: Sendable {
   /// Closes the file; returns when the running reads have ended.
   func close() async {
     // End the threads first, so that no read runs while the pool closes: the pool could give such a
-    // read a reader that is closed already, which traps.
+    // read a closed reader, and the use of a closed reader ends the process.
     try? await readers.shutdownGracefully()
     // Empty the log. SQLite would apply a log that stays to any file that replaces this one, so a
     // `relay.db` restored alone would look newer than it is. The last connection cannot empty the

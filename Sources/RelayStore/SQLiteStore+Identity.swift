@@ -28,7 +28,8 @@ extension SQLiteStore {
   /// Why a store would refuse this identity key; nil if the store would accept the key, or if the
   /// store cannot be read. Takes no lock and changes nothing, so it may run beside a daemon.
   ///
-  /// - Parameter leavesNothing: see `StoreReading`.
+  /// - Parameter leavesNothing: if true, the call makes no `-wal` and `-shm` files where there are
+  ///   none.
   package static func refusal(
     of check: [UInt8], in directory: String, leavesNothing: Bool = true
   ) -> StoreError? {

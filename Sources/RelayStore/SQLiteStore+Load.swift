@@ -27,7 +27,8 @@ struct TableReader {
       tables.cursor = try Ordinal(checked: row[0])
       forgotten = try Ordinal(checked: row[1])
       tables.isRestoreProven = row[2]
-      // The claim has raised the epoch already: the stopped life had the epoch before this one.
+      // The claim has already raised the epoch by one, so the life that stopped had an epoch lower
+      // by one.
       tables.wasStopped = row[3] != 0 && (row[3] as Int64) &+ 1 == row[4]
       tables.expired = Position(column: row[5])
       tables.time = Instant(milliseconds: row[6])

@@ -67,8 +67,8 @@ struct Trim {
   }
 
   /// Removes entries that were written before `instant`, oldest first. Raises each feed's floor to
-  /// the removed entries, because a page after an older token could not show that they were
-  /// removed.
+  /// the highest position of its removed entries, because a page after an older token could not
+  /// show that these entries were removed.
   func aged(_ aging: Aging, before instant: Instant, limit: Int) throws -> Int {
     guard limit > 0 else { return 0 }
     let rows = try Row.fetchAll(

@@ -93,8 +93,8 @@ package final class SQLiteStore: Store {
     try database.run("UPDATE meta SET journalled = max(journalled, ?)", [journalled])
   }
 
-  /// Returns `result`, and remembers an unknown outcome of a commit: nothing may be written after
-  /// it.
+  /// Returns `result`, and remembers a commit whose outcome is unknown: nothing may be written
+  /// after such a commit.
   func settle<Value>(_ result: Result<Value, StoreError>) -> Result<Value, StoreError> {
     if case .failure(let error) = result, error.code == .unknown {
       control.withLock { $0.failure = $0.failure ?? error }

@@ -41,10 +41,10 @@ package struct StoreBackup {
   }
 
   /// Blocks until both files are copied and checked. After a failure the target may hold parts of
-  /// them.
+  /// the files.
   ///
-  /// - Throws: `.unreadable` if there is no store or it cannot be read, `.corrupt` or `.mixed` if
-  ///   the copy is damaged, `.full` if it cannot be written.
+  /// - Throws: `.unreadable` if there is no store or the store cannot be read, `.corrupt` or
+  ///   `.mixed` if the copy is damaged, `.full` if the copy cannot be written.
   package func run() throws(StoreError) {
     guard access(source, R_OK | X_OK) == 0 || errno != EACCES else {
       throw StoreError(

@@ -2,18 +2,19 @@ import Foundation
 import GRDB
 package import RelayCore
 
-/// What a store tells of itself without a daemon, and beside one.
+/// What can be read from a store's files, whether or not a daemon uses the store.
 package struct StoreDescription: Hashable, Sendable {
   /// The relay's time at the last fold; nil before the first one.
   package let time: Instant?
-  /// True if a daemon has served from the store, so that something in it depends on its key.
+  /// True if a daemon has served from the store, so that data in the store depends on the identity
+  /// key.
   package let hasServed: Bool
 
   /// The process that uses the store, or has used it last, as its lock file says; nil if no process
   /// has used it, or if this user may not read the file. The number may belong to another program
   /// by now.
   package static func lastHolder(of directory: String) -> Int32? {
-    // A missing file means that no daemon has been here.
+    // A missing file means that no process has used the store.
     let text = try? String(contentsOfFile: "\(directory)/lock", encoding: .utf8)
     return text.flatMap { Int32($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
   }

@@ -106,7 +106,7 @@ extension DatabaseError {
 
   /// Code and message, without statements and their arguments: those may hold push tokens.
   var text: String {
-    // SQLite's own sentence may be that of another connection, which had no error.
+    // SQLite's message may belong to another connection that had no error; then it is left out.
     let sentence = message.flatMap { $0 == "not an error" ? nil : $0 }
     return sentence.map { "SQLite \(extendedResultCode.rawValue): \($0)" }
       ?? "SQLite \(extendedResultCode)"

@@ -114,7 +114,7 @@ struct StoreFile {
 extension StoreFile {
   /// The file's size; zero if it does not exist.
   static func size(_ path: String) -> Int64 {
-    // An error means that the file does not exist, so its size is zero.
+    // An error counts as a missing file, so the size is zero.
     let attributes = try? FileManager.default.attributesOfItem(atPath: path)
     return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
   }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A key of several parts in one blob that is ordered by its parts: texts in byte order, and keys
-/// with equal first parts beside each other.
+/// A key of several parts in one blob. Such blobs are ordered by their parts: texts in byte order,
+/// and keys with equal first parts beside each other.
 ///
 /// The key is a blob and not a text, because a bound text ends at its first NUL: two names that
 /// differ only behind a NUL would become one, and one user would read another's feed.

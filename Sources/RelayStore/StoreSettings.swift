@@ -29,8 +29,8 @@ package struct StoreSettings: Hashable, Sendable {
   package var cacheKiB = 32_768
   /// How long a write waits for a lock that another program holds on a file.
   package var lockTimeout = Span.seconds(5)
-  /// The most journal rows that one append deletes: enough to catch up, few enough not to delay the
-  /// append.
+  /// The most journal rows that one append deletes. The number is above one, so that deletions
+  /// catch up with appends, which add one row each, and is low enough not to delay the append.
   package var journalRowsDeletedMax = 64
 
   package init(directory: String) { self.directory = directory }

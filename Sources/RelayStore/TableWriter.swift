@@ -131,7 +131,7 @@ struct TableWriter {
   }
 
   /// Keeps the position at which an operator expired all tokens. All clients get new tokens after
-  /// that, so a restore before this position needs no further expiry.
+  /// that, so a restore that came before this position needs no further expiry.
   func save(_ expiry: FeedExpiry) throws {
     guard expiry.of == TokenExpiry() else { return }
     try database.run(

@@ -1,7 +1,8 @@
 import CSystemd
 import Glibc
 
-/// Sockets that systemd opened for the daemon, by the name of their unit (`FileDescriptorName`).
+/// Sockets that systemd opened for the daemon, by the name that the socket unit gives them
+/// (`FileDescriptorName`).
 package struct ListenSockets: Equatable, Sendable {
   /// Listening descriptors by name, as systemd handed them over: a name may have several, such as
   /// one for IPv4 and one for IPv6. The caller of `inherited` owns them.

@@ -7,17 +7,19 @@ import Synchronization
 /// The flight recorder on a file of fixed size, which is written round and round.
 ///
 /// Entries wait in memory for at most `writeWithin`, or until they take a quarter of their room.
-/// Then they are written on a queue of their own. The file survives the end of the process at any
-/// moment; what waited then is lost, and the next life says so. It is not forced to the disk, so a
-/// power failure may lose more.
+/// Then the recorder's own queue writes them. The file survives the end of the process at any
+/// moment; the entries that waited then are lost, and the next life says so. The file is not forced
+/// to the disk, so a power failure may lose more.
 ///
-/// Where entries are dropped, an entry that says how many takes their place in the order and in the
-/// count at once. So whatever reads the recorder up to a later place finds it.
+/// If entries are dropped, one entry that says how many they were replaces them: that entry has
+/// their place in the order, and counts at once. So a reader that reads up to a later place finds
+/// that entry.
 package final class FileRecorder: FlightRecorder, Sendable {
   /// The file's name in the store's directory.
   package static let fileName = "trace.ring"
-  /// Entries that may wait to be written, and the bytes that they may take.
+  /// How many entries may wait to be written.
   package static let waitingMax = 32_768
+  /// How many bytes the waiting entries may take before further entries are dropped.
   package static let waitingBytesMax = 16 << 20
   /// Explanations that may read, or wait to read, at the same time.
   package static let readersMax = 4
@@ -30,9 +32,9 @@ package final class FileRecorder: FlightRecorder, Sendable {
   private struct State {
     var waiting = WaitingFrames(
       entriesMax: FileRecorder.waitingMax, bytesMax: FileRecorder.waitingBytesMax)
-    /// Whether a write, or a new try after a failure, is on its way.
+    /// Whether a write of the waiting entries is on its way.
     var isWriting = false
-    /// Whether a write that does not wait is on its way.
+    /// Whether a write that does not wait for `writeWithin` is on its way.
     var isHurried = false
     var isRetrying = false
     /// How many entries could not be written.
@@ -122,7 +124,8 @@ package final class FileRecorder: FlightRecorder, Sendable {
       return true
     }
     guard retries else { return }
-    // Also while no entries come: status would go on telling of a trouble that is over.
+    // The write is tried again even if no entries come: otherwise `status` would go on to report a
+    // trouble that is over.
     queue.asyncAfter(deadline: .now() + .milliseconds(Int(retryAfter.milliseconds))) {
       self.state.withLock { $0.isRetrying = false }
       self.write()

@@ -15,11 +15,11 @@ final class RecorderDisk: @unchecked Sendable {
   private let retryAfter: Span
   private var life: UInt64?
   private var writer: RingWriter?
-  /// Where this life began in the file.
+  /// Where this life began to write after it last opened the file.
   private var began: RingLayout.BlockEnd?
   /// Whether this life has opened the file before.
   private var isBegun = false
-  /// How many entries of this life are not in the file, and not told there yet.
+  /// How many entries of this life the file neither holds nor reports as lost yet.
   private var missing = 0
   /// Whether the file was replaced, and the new one does not say so yet.
   private var isReplaced = false
@@ -61,7 +61,8 @@ final class RecorderDisk: @unchecked Sendable {
     return Outcome(trouble: trouble, lost: frames.reduce(0) { $0 + $1.count - $1.gaps })
   }
 
-  /// Opens the file if it is not open, and begins a life, or goes on with it.
+  /// If the file is not open, opens the file and writes marks: that the life begins, or that
+  /// entries are lost.
   ///
   /// - Parameter first: the number of the next entry in this life.
   private func open(before first: UInt64, in life: UInt64) -> Bool {
@@ -96,11 +97,11 @@ final class RecorderDisk: @unchecked Sendable {
   private func marks(after beginning: RingFile.Beginning, in life: UInt64) -> [TraceEntry] {
     let now = clock.wall()
     var isWhole = true
-    // A life between may have written nothing, because the file could not be opened, or its machine
-    // lost what was not on the disk.
+    // A life in between may be missing in the file, because that life could not open the file, or
+    // because the machine lost entries that were not on the disk.
     if case .kept(let ended) = beginning { isWhole = ended.map { $0 &+ 1 == life } ?? false }
     var marks: [TraceEntry] = []
-    // Whether no other entries are missing than those that this life has counted.
+    // Whether only those entries are missing that this life has counted.
     let isExact = isBegun ? beginning.isKept && !isReplaced : isWhole
     if isExact, missing > 0 {
       marks.append(TraceEntry(at: now, .lost(missing)))
@@ -136,9 +137,9 @@ final class RecorderDisk: @unchecked Sendable {
       RingReader.Life(sequence: began.sequence, offset: began.offset, place: place))
   }
 
-  /// Writes the mark that nothing is missing, and closes the file. If the file is not written at
-  /// this moment, there is no mark, and the next life says that entries may be missing. Later calls
-  /// do nothing: the file may be the next life's.
+  /// Writes the frame that says that this life has ended cleanly, and closes the file. If writing
+  /// has failed and the file is not open, no such frame is written, and the next life says that
+  /// entries may be missing. Later calls do nothing: the file may be the next life's.
   func end(at number: UInt64) {
     guard let life = life.take() else { return }
     defer { writer = nil }

@@ -4,7 +4,7 @@ struct RingBlock {
     var head: RingLayout.FrameHead
     var payload: Range<Int>
 
-    /// The number of the entry that comes next in the frame's life.
+    /// The number that the next entry after this frame has, in the same life of the daemon.
     var next: UInt64 { head.kind == .marks ? head.first : head.first &+ UInt64(head.count) }
   }
 

@@ -35,7 +35,7 @@ struct RingFile: ~Copyable {
   init(_ path: String, bytes: Int) throws(Failure) {
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw Failure(operation: "open \(path)", code: errno) }
-    // A file of an older umask or a copy may be open to others.
+    // A file that was made with another umask, or copied, may be open to other users.
     _ = fchmod(descriptor, 0o600)
     let blocks = RingLayout.blocks(in: bytes)
     let (beginning, end) = try Self.begin(descriptor, blocks: blocks)
@@ -65,7 +65,8 @@ struct RingFile: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// What the file's size and head say of it. Of a kept file, the blocks are not looked at.
+  /// Decides from the file's size and head whether the file is kept. The blocks of a kept file are
+  /// not looked at.
   private static func beginning(of descriptor: Int32, blocks: Int) -> Beginning {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return .anew("its size cannot be read") }
@@ -100,8 +101,8 @@ struct RingFile: ~Copyable {
     return head.count == head.bytes.count ? head.bytes : nil
   }
 
-  /// Whether anything stands where blocks begin, or cannot be read. A file that was just made has
-  /// zeroes there.
+  /// Whether the first bytes of any block are not zero, or cannot be read. In a file that was just
+  /// made, these bytes are zero.
   private static func isWritten(_ descriptor: Int32, blocks: Int) -> Bool {
     (0..<blocks).contains { index in
       let head = read(
@@ -116,11 +117,11 @@ struct RingFile: ~Copyable {
     guard ftruncate(descriptor, 0) == 0 else {
       throw Failure(operation: "ftruncate", code: errno, givenUp: why)
     }
-    // The whole file is taken from the disk at once, so that later writes find their room.
+    // The disk gives the room for the whole file at once, so that later writes do not lack room.
     let code = posix_fallocate(descriptor, 0, off_t(RingLayout.offset(ofBlock: blocks)))
     guard code == 0 else {
-      // What was taken is given back: a file that is too short would look like a good one of
-      // another size.
+      // The room that was taken is given back: a file that is too short would look like a good file
+      // of another size.
       _ = ftruncate(descriptor, 0)
       throw Failure(operation: "fallocate", code: code, givenUp: why)
     }
@@ -152,12 +153,13 @@ struct RingFile: ~Copyable {
     guard head.count == head.bytes.count else { return nil }
     let found = head.bytes.withUnsafeBytes { RingLayout.sequence(of: $0) }
     guard let sequence = found else { return nil }
-    // No relay comes so far; a file that says so is damaged, or was made by hand.
+    // No relay reaches such a sequence; a block that has one is damaged, or was made by hand.
     return sequence < RingLayout.sequenceEnd ? sequence : nil
   }
 
-  /// Whether the file is still the one at this path, in its size, and ends as it was written. An
-  /// operator may have removed it, or put another one in its place.
+  /// Whether this file is still the one at the path, has the same size, and ends with the frame
+  /// that was written last. An operator may have removed the file, or put another file in its
+  /// place.
   func isStill(at path: String) -> Bool {
     var (own, named) = (stat(), stat())
     guard fstat(descriptor, &own) == 0, stat(path, &named) == 0 else { return false }

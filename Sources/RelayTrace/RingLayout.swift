@@ -6,8 +6,8 @@
 /// ```
 ///
 /// A frame's checksum covers the sequence of its block and the checksum of the frame before. So
-/// what an earlier round left behind, what a crash left half written, and what stood behind that,
-/// is no frame.
+/// bytes of an earlier round, a frame that a crash left half written, and all bytes behind such a
+/// frame do not count as frames.
 enum RingLayout {
   static let version: UInt32 = 3
   static let headBytes = 4_096
@@ -25,13 +25,13 @@ enum RingLayout {
   /// How many blocks fit into a file of this size.
   static func blocks(in bytes: Int) -> Int { max(0, (bytes - headBytes) / blockBytes) }
 
-  /// Sequences begin at 1 and rise by 1 with each block. Reaching this one would take longer than
-  /// any disk lasts.
+  /// Sequences begin at 1 and rise by 1 with each block. To reach this sequence would take longer
+  /// than any disk lasts.
   static let sequenceEnd: UInt64 = 1 << 62
 
   static func offset(ofBlock index: Int) -> Int { headBytes + index * blockBytes }
 
-  /// Where the block that is written as the `sequence`th begins.
+  /// Where the `sequence`th block that is written begins.
   static func offset(of sequence: UInt64, blocks: Int) -> Int {
     offset(ofBlock: Int((sequence - 1) % UInt64(blocks)))
   }
@@ -46,7 +46,7 @@ enum RingLayout {
     case marks
   }
 
-  /// What a frame says of itself.
+  /// The head of a frame, which comes before the frame's entries.
   struct FrameHead: Equatable {
     var kind: FrameKind
     /// The number, in its life, of the frame's first entry; of a frame without numbered entries,
@@ -74,8 +74,8 @@ enum RingLayout {
     }
   }
 
-  /// Where the next frame of a block begins, and the checksum of the frame before; 0 if the block
-  /// has no frame.
+  /// Where the next frame of a block begins, and the checksum of the frame before; the checksum is
+  /// 0 if the block has no frame.
   struct BlockEnd: Equatable {
     var sequence: UInt64
     var offset = blockHeadBytes
@@ -83,7 +83,7 @@ enum RingLayout {
     private(set) var frame: Int?
     private(set) var checksum: UInt64 = 0
 
-    /// A frame with this payload stands there.
+    /// Moves the end behind a frame with this head.
     mutating func add(_ head: FrameHead, checksum: UInt64) {
       frame = offset
       offset += frameHeadBytes + Int(head.length)
@@ -117,10 +117,10 @@ enum RingLayout {
   /// The head of a file with this many blocks.
   static func head(blocks: Int) -> [UInt8] { sealed([magic, UInt64(version), UInt64(blocks)]) }
 
-  /// The head of the block that is written as the `sequence`th; the first is 1.
+  /// The head of the `sequence`th block that is written; the first is 1.
   static func blockHead(_ sequence: UInt64) -> [UInt8] { sealed([blockMagic, sequence, 0]) }
 
-  /// The words, and their checksum.
+  /// The bytes of the words, followed by the checksum of these bytes.
   private static func sealed(_ words: [UInt64]) -> [UInt8] {
     let bytes = [UInt8](words: words)
     var sum = Checksum(0)
@@ -151,7 +151,7 @@ extension RingLayout.FrameHead {
 }
 
 extension [UInt8] {
-  /// The bytes of the words, low ones first.
+  /// The bytes of the words, each with its lowest byte first.
   init(words: [UInt64]) {
     self = words.map(\.littleEndian).withUnsafeBytes { [UInt8]($0) }
   }

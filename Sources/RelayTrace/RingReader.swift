@@ -15,7 +15,7 @@ final class RingReader: Sendable {
 
   /// Which entries of the present life may be given.
   struct Life {
-    /// Where the life began in the file.
+    /// The block in which the life began to write after it last opened the file.
     var sequence: UInt64
     var offset: Int
     /// The number of the first entry that is not given.
@@ -44,7 +44,7 @@ final class RingReader: Sendable {
     var reached: UInt64 = 0
     for sequence in oldest...newest {
       guard let block = RingBlock(sequence, in: descriptor, blocks: blocks) else {
-        // In the middle, a block that cannot be read was torn or damaged.
+        // After the first block that can be read, a block that cannot be read was torn or damaged.
         if isBegun, !body([Self.gap]) { return }
         next = nil
         continue
@@ -75,7 +75,8 @@ final class RingReader: Sendable {
     guard let next else { return true }
     switch frame.head.kind {
     case .entries, .end: return frame.head.first == next
-    // The writer began again without an end before. Its marks should say so.
+    // The writer opened the file again without an `end` before. Its marks must say that entries are
+    // lost.
     case .marks:
       return entries?.contains { if case .lost = $0.event { true } else { false } } ?? false
     }

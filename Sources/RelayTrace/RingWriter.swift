@@ -1,10 +1,10 @@
 import RelayCore
 import RelayEngine
 
-/// Appends frames to the recorder's file. It lives on the recorder's own queue.
+/// Appends frames to the recorder's file. Only the recorder's own queue uses a writer.
 struct RingWriter: ~Copyable {
   private var file: RingFile
-  /// How many frames of the last call are in the file.
+  /// How many frames the last call of `write` has brought into the file.
   private(set) var written = 0
 
   init(_ file: consuming RingFile) { self.file = file }
@@ -32,7 +32,7 @@ struct RingWriter: ~Copyable {
     }
   }
 
-  /// Writes the mark that nothing is missing at the end of this life.
+  /// Writes the frame that says that this life has ended cleanly, with no entry missing at its end.
   mutating func end(_ life: UInt64, at number: UInt64) throws(RingFile.Failure) {
     try append(.end, number, 0, [UInt8](words: [life]))
   }

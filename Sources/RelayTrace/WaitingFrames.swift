@@ -8,21 +8,24 @@ struct WaitingFrames: Sendable {
     /// The number, in this life, of the first entry.
     var first: UInt64
     var count: Int
-    /// How many of the entries only say that others are lost, and how many others.
+    /// How many of the entries only say that other entries are lost.
     var gaps = 0
+    /// How many entries the frame says are lost.
     var dropped = 0
     var payload: [UInt8]
 
-    /// How many entries are missing if the frame is.
+    /// How many entries are missing if the frame is not in the file: those that the frame holds,
+    /// and those that the frame says are lost.
     var missing: Int { count - gaps + dropped }
   }
 
-  /// The most entries that wait, and the most bytes that they take.
+  /// The most entries that wait.
   let entriesMax: Int
+  /// While the waiting entries take at most this many bytes, one more batch finds room.
   let bytesMax: Int
-  /// How many entries wait, and how many have been taken in this life. An entry that says how many
-  /// are lost counts as one.
+  /// How many entries wait. An entry that says how many are lost counts as one.
   private(set) var count = 0
+  /// How many entries were taken in this life. An entry that says how many are lost counts as one.
   private(set) var taken: UInt64 = 0
   /// How many entries found no room, or are too large for a frame.
   private(set) var lost: UInt64 = 0
@@ -32,19 +35,21 @@ struct WaitingFrames: Sendable {
   private var frame = TraceFrame()
   private var gaps = 0
   private var droppedBefore = 0
-  /// How many entries were dropped since the last one that found room, and when the first was.
+  /// How many entries were dropped since an entry last found room, and the time of the first
+  /// dropped one.
   private var dropped: (count: Int, at: Instant)?
 
   init(entriesMax: Int, bytesMax: Int) {
     (self.entriesMax, self.bytesMax) = (entriesMax, bytesMax)
   }
 
-  /// The bytes of a frame, so that a block holds four. Only a larger batch makes a larger frame.
+  /// The most bytes of a frame's entries, so that a block holds four frames. Only a single batch
+  /// that is larger makes a larger frame.
   private static let frameFull =
     (RingLayout.blockBytes - RingLayout.blockHeadBytes) / 4 - RingLayout.frameHeadBytes
 
-  /// Whether what waits takes a quarter of its room. It should then be written without a further
-  /// wait, so that entries find room at any rate of events.
+  /// Whether the waiting entries take a quarter of their room. They should then be written without
+  /// a further wait, so that entries find room at any rate of events.
   var isManyOrLarge: Bool { count >= entriesMax / 4 || bytes >= bytesMax / 4 }
 
   /// Takes the batches for which there is room, and drops the others.
@@ -61,8 +66,8 @@ struct WaitingFrames: Sendable {
     }
   }
 
-  /// The entry that says how many were dropped has a number at once, and a place of its own beside
-  /// the bound.
+  /// Counts entries as dropped. One entry will say how many were dropped in a row; it gets its
+  /// number at once, and has room even if the bound is reached.
   private mutating func drop(_ entries: Int, at: Instant) {
     lost += UInt64(entries)
     if dropped == nil {
@@ -120,7 +125,7 @@ struct WaitingFrames: Sendable {
     frame = TraceFrame()
   }
 
-  /// Gives away what waits.
+  /// Takes all waiting entries out, as frames.
   ///
   /// - Returns: the frames, and the number of the first entry in them.
   mutating func take() -> (frames: [Frame], first: UInt64) {

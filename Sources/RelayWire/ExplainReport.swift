@@ -3,9 +3,9 @@ package struct ExplainReport: Codable, Hashable, Sendable {
   /// The relay's time of the answer.
   package var now: Int64
   /// The time of the oldest entry that the flight recorder keeps: of earlier changes nothing is
-  /// known. Absent if it keeps none.
+  /// known. Absent if the flight recorder keeps no entry.
   package var knownSince: Int64?
-  /// How many times entries are missing since then.
+  /// How many times entries are missing since `knownSince`.
   package var gaps: Int
   /// The devices that are asked about, as they are now.
   package var devices: [DeviceStanding]
@@ -26,7 +26,8 @@ package struct ExplainReport: Codable, Hashable, Sendable {
     self.moreChanges = moreChanges
   }
 
-  /// How long the daemon takes to answer at most, and how long the command waits for it.
+  /// The longest time that the daemon takes to answer. `commandWaits` is how long the command waits
+  /// for the answer.
   package static let answeredWithin = Duration.seconds(40)
   package static let commandWaits = Duration.seconds(45)
 
@@ -40,7 +41,8 @@ package struct ExplainReport: Codable, Hashable, Sendable {
     package var route: TraceLine.RouteName?
     package var registeredAt: Int64?
     package var retired: String?
-    /// What waits to be told, and why it waits.
+    /// What pends for the device, and why each part is not told yet. The reason is absent for a
+    /// part that a delivered wake has told.
     package var waiting: [Waiting]
 
     package init(
@@ -59,7 +61,8 @@ package struct ExplainReport: Codable, Hashable, Sendable {
   package struct Waiting: Codable, Hashable, Sendable {
     /// What waits: a zone as `owner/name`, `notifications`, `further zones` or `alert`.
     package var what: String
-    /// Absent if a wake has told it and only the device's acknowledgement is awaited.
+    /// Why this part is not told yet; absent if a delivered wake has told the part, and only the
+    /// device's acknowledgement is awaited.
     package var reason: Reason?
 
     package init(what: String, reason: Reason?) { (self.what, self.reason) = (what, reason) }
@@ -71,7 +74,8 @@ package struct ExplainReport: Codable, Hashable, Sendable {
     package var until: Int64?
     package var at: Int64?
     package var w: UInt32?
-    /// A provider's own reason, or a subscription's name.
+    /// A provider's or the relay's own reason, a subscription's id, or the budget that is spent:
+    /// `alert` or `background`.
     package var detail: String?
 
     package init(code: String) { self.code = code }
@@ -112,7 +116,7 @@ package struct ExplainReport: Codable, Hashable, Sendable {
     }
   }
 
-  /// What became of a change for a device.
+  /// The outcome of a change, or of one notification, for a device.
   package struct Result: Codable, Hashable, Sendable {
     /// `woken`, `not_woken` or `unknown`.
     package var outcome: String
@@ -123,12 +127,13 @@ package struct ExplainReport: Codable, Hashable, Sendable {
     package init(outcome: String) { self.outcome = outcome }
   }
 
-  /// What became of the notification of one subscription.
+  /// The outcome of the notification of one subscription.
   package struct Delivery: Codable, Hashable, Sendable {
     package var subscriptionID: String
     package var result: Result
     package var toldAt: Int64?
-    /// How the device first showed that it has the change, as in `TraceLine.kind`, and when.
+    /// How the device first showed that it has the change, as in `TraceLine.kind`. `acknowledgedAt`
+    /// is the time at which the device showed this.
     package var acknowledged: String?
     package var acknowledgedAt: Int64?
 

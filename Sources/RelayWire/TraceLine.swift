@@ -26,9 +26,11 @@ package struct TraceLine: Codable, Hashable, Sendable {
   package var until: Int64?
   /// A provider's or the relay's own reason.
   package var reason: String?
-  /// Partitions, tries or lost entries.
+  /// The number of partitions, of tries, or of entries that are lost or missed.
   package var count: Int?
-  /// What a wake names.
+  /// The parts that a wake names, the participant of a share, the zones that a page listed, or the
+  /// notifications that were marked as read; `alert dropped` if no later wake shows the alert of
+  /// the ended attempt.
   package var names: [String]?
   /// What a match meant for each device.
   package var devices: [MatchedDevice]?
@@ -68,7 +70,8 @@ package struct TraceLine: Codable, Hashable, Sendable {
     package var outcome: String
     /// Until when further changes gather.
     package var until: Int64?
-    /// The notification of the alert that gave way, and why: `replaces` or `crowds_out`.
+    /// The notification whose alert will not be shown because of the matched notification's alert.
+    /// `insteadKind` is why: `replaces` or `crowds_out`.
     package var instead: String?
     package var insteadKind: String?
 

@@ -18,7 +18,7 @@ extension ZoneRelayClient {
       throw RelayError(.signedOut, "no user is signed in")
     }
     if !state.isOf(new.user) || state.isChanging { try await change(to: new.user) }
-    // The last failure says nothing of another token.
+    // The last failure was about another token, so this token need not wait as long.
     if let refused, !refused.text.hasSameBytes(as: new.text) { backoff.hurry() }
     token = new
     return new
@@ -42,15 +42,15 @@ extension ZoneRelayClient {
   ///
   /// From then on `credentials` should give nil, until a user signs in again.
   ///
-  /// - Throws: the error of the relay or the sink. If the relay cannot be reached, the user is
-  ///   signed out on this device all the same. Pushes that still come for the user are ignored.
+  /// - Throws: the error of the relay or the sink. Even if the relay cannot be reached, the user is
+  ///   signed out on this device. Pushes that still come for the user are ignored.
   public func signOut() async throws {
     try await perform(stopsOthers: true) { client in try await client.leaveRelay() }
   }
 
   private func leaveRelay() async throws {
     guard state.user != nil || state.isChanging else { return }
-    // The user waits for this one request.
+    // The user waits for the sign-out, so its one request is sent at once.
     backoff.pass()
     var failure: (any Error)?
     do {

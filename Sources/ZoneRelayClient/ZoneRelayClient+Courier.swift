@@ -59,11 +59,13 @@ extension ZoneRelayClient {
     wakes.finish()
   }
 
-  /// An answer without a wake that comes sooner is a failure: without a pause before the next
-  /// question, a stopping relay or a page of a network that asks for a sign-in would be a storm.
+  /// An answer that comes sooner than this and has no wake is a failure, so that the client pauses
+  /// before its next question. Otherwise it would ask a stopping relay, or a network that asks for
+  /// a sign-in, again and again without a pause.
   private static let shortestSilence = Duration.seconds(1)
 
-  /// The app may register a newer address while this waits for its turn, or sign out.
+  /// Gets a new courier address by registering again, unless the app has registered a newer address
+  /// while this call waited for its turn. If the user has signed out meanwhile, the call throws.
   private func registerAgain() async throws {
     try await perform { client in
       guard client.courier.url == nil else { return }
@@ -76,7 +78,7 @@ extension ZoneRelayClient {
 
   /// Reads wakes until the relay ends the answer.
   ///
-  /// - Returns: the answer, of a stream its head alone, and whether a wake came.
+  /// - Returns: the answer (of a stream: only its head), and whether a wake came.
   private func readOnce(
     at url: URL, into wakes: AsyncThrowingStream<Wake, any Error>.Continuation
   ) async throws -> (answer: RelayAnswer, hasWake: Bool) {

@@ -2,7 +2,7 @@ internal import Foundation
 
 extension ZoneRelayClient {
   /// Registers this installation for the signed-in user. Call it at each launch: the relay then
-  /// knows the newest push token, and the courier's address is renewed, which holds for 12 hours.
+  /// knows the newest push token, and renews the courier's address, which is valid for 12 hours.
   public func register(_ address: PushAddress) async throws {
     try await perform { client in try await client.registerNow(address) }
   }
@@ -18,11 +18,11 @@ extension ZoneRelayClient {
   }
 
   /// Saves subscriptions, so that changes wake this user's devices. To save a subscription again
-  /// changes nothing; one with the id of an earlier one replaces it.
+  /// changes nothing. A subscription with the id of an earlier one replaces the earlier one.
   ///
-  /// If the user has all that the relay allows, the relay names a time before which a subscription
-  /// must not be sent again. Until then the same subscription gets the same error without a
-  /// request, unless subscriptions are removed with ``remove(_:in:)``.
+  /// If the user has as many subscriptions as the relay allows, the relay names a time before which
+  /// a subscription must not be sent again. Until then the same subscription gets the same error
+  /// without a request, unless subscriptions are removed with ``remove(_:in:)``.
   ///
   /// - Returns: a result for each subscription, in the same order.
   /// - Throws: ``RelayError`` if a whole request failed. Requests before it have been carried out:

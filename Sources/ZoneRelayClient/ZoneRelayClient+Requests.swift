@@ -28,7 +28,7 @@ extension ZoneRelayClient {
     return (answer.isExpiry, decoded)
   }
 
-  /// - Returns: the relay's answer, or that the question's token has expired.
+  /// - Returns: the relay's answer, which may say that the question's token has expired.
   private func send(
     _ group: RelayAddress.Group, _ path: String, _ body: Data
   ) async throws -> RelayAnswer {
@@ -74,8 +74,8 @@ extension ZoneRelayClient {
     }
   }
 
-  /// If urgent callers wait: shortens the wait for the relay. If the relay itself has named a time,
-  /// these callers get an error, and the wait goes on for the others.
+  /// Shortens the wait for the relay if urgent callers wait. If the relay itself has named a time,
+  /// the urgent callers get an error instead, and the wait goes on for the other callers.
   func hurry() {
     guard !urgent.isEmpty, let until = backoff.until, until > clock.now else { return }
     let time = until - clock.now
@@ -108,7 +108,7 @@ extension ZoneRelayClient {
     }
   }
 
-  /// The error of a URL session prints all of its request; its own sentence is enough.
+  /// The error of a URL session prints its whole request; its `localizedDescription` is enough.
   private static func reason(_ error: any Error) -> String {
     error is URLError ? error.localizedDescription : "\(error)"
   }
@@ -124,8 +124,8 @@ extension ZoneRelayClient {
     fail(RelayError(code, message))
   }
 
-  /// Notes that the relay refuses a token. The next request waits; with another token a second at
-  /// most.
+  /// Notes that the relay refuses a token. The next request waits; if it has another token, it
+  /// waits a second at most.
   private func refusal(of token: UserToken, _ message: String) -> RelayError {
     let error = fail(.signedOut, message)
     refused = token

@@ -37,8 +37,9 @@ extension ZoneRelayClient {
   }
 
   /// Removes the zones that the relay does not find. The user's own database says why such a zone
-  /// has ended. A zone that another user shares is `unseen` here: its database cannot tell a
-  /// withdrawal from an end. The next read of that database may remove the zone once more.
+  /// has ended. A zone that another user shares is `unseen` here, because the shared database does
+  /// not distinguish a withdrawal from an end. The next read of that database may remove the zone
+  /// once more.
   private func loseMissing(
     from database: UserDatabase, _ report: inout FetchReport
   ) async throws {
@@ -128,7 +129,8 @@ extension ZoneRelayClient {
   }
 
   /// The token that replaces an expired one is stored with the first page after it. If the round
-  /// ends before, the next one finds the old token expired again, and its page starts over.
+  /// ends before that page, the next round finds the old token expired again, and the first page
+  /// then has `startsOver`.
   private func fetchNotifications(_ report: inout FetchReport) async throws {
     var held = state.notifications
     var startsOver = held == nil

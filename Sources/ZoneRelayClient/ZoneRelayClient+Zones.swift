@@ -27,7 +27,8 @@ extension ZoneRelayClient {
       unfinished = []
       var busy: RelayError?
       for (zone, item) in zip(batch, items) {
-        // What a stopped round leaves of this answer comes again: its tokens are not kept.
+        // A stopped round leaves out the rest of this answer. The rest comes again, because its
+        // tokens are not kept.
         guard queue.isWanted else { break }
         switch item.serverErrorCode {
         case ErrorAnswer.tokenExpired where state.token(of: zone) != nil:
@@ -46,7 +47,8 @@ extension ZoneRelayClient {
             state.refuse(zone)
             report.failures[zone] = error
           } else if (error.retryAfter ?? .zero) >= (busy?.retryAfter ?? .zero) {
-            // Never sooner than the relay asks for any of the zones.
+            // The longest wait is kept, so that the client asks for no zone sooner than the relay
+            // wants.
             busy = error
           }
         }
@@ -58,7 +60,8 @@ extension ZoneRelayClient {
     }
   }
 
-  /// How many zones one request asks for: at most 200 records each fit into an answer of 1,000.
+  /// How many zones one request asks for. More zones would bring little: an answer has at most
+  /// 1,000 records of all zones together, and at most 200 of one zone.
   private static let zonesPerRequest = 50
 
   /// Applies one zone's part of an answer.

@@ -11,8 +11,8 @@ public import Foundation
 /// - **An expired token costs little.** The client reads a digest, and then only the zones that
 ///   differ.
 /// - **No storms.** After a failure the client waits before its next request: as long as the relay
-///   asks, otherwise 1 s, doubled with each failure up to 5 min, each wait a fifth longer or
-///   shorter. ``refresh(_:)`` waits one second at most.
+///   asks and up to a fifth longer, otherwise 1 s, doubled with each failure up to 5 min, each wait
+///   up to a fifth longer or shorter. ``refresh(_:)`` waits one second at most.
 /// - **Users never mix.** When another user signs in, ``ChangeSink/accountChanged(from:to:)`` is
 ///   called before anything of that user is fetched, and no token of the earlier user is kept.
 ///
@@ -85,9 +85,10 @@ public actor ZoneRelayClient {
     statusBoard.show(state.user == nil ? .signedOut : .idle)
   }
 
-  /// Fetches what has changed, and returns when the sink has applied all of it: in a round that
-  /// begins after this call. The round also brings what earlier wakes have named. Zones that must
-  /// wait (``FetchReport/deferredUntil``) are fetched as well, because the app asks for them.
+  /// Fetches what has changed, in a round that begins after this call, and returns when the sink
+  /// has applied all of it. The round also brings what earlier wakes have named. Zones that must
+  /// wait (``FetchReport/deferredUntil``) are fetched as well if the app asks for everything or for
+  /// the zone itself.
   ///
   /// - Throws: ``RelayError``, or the error of the sink, the store or `credentials`. Pages that
   ///   were applied before the error stay applied. `CancellationError` if the calling task is
@@ -99,9 +100,9 @@ public actor ZoneRelayClient {
     return try await joinRound()
   }
 
-  /// As ``fetchAllChanges(_:)``, for a person who waits for the answer, or because the system says
-  /// that the network is back. It does not wait as long as the client does after failures: the next
-  /// request is sent at once, or a second after the last failure, however many calls there are. The
+  /// Does the same as ``fetchAllChanges(_:)`` with a shorter wait after failures: the next request
+  /// is sent at once, or a second after the last failure, however many calls there are. Call it
+  /// when a person waits for the answer, or when the system says that the network is back. The next
   /// request may be one of another call that waits.
   ///
   /// - Throws: as ``fetchAllChanges(_:)``. If the relay itself has asked for a longer wait
@@ -151,8 +152,8 @@ public actor ZoneRelayClient {
   }
 
   /// Stores what a round has read so far, so that a crash repeats little. To store a state of very
-  /// many zones takes long: then this does nothing for a time, so that storing takes a tenth of the
-  /// time at most. The round's end stores the rest.
+  /// many zones takes long, so this method then does nothing for a time: storing takes a tenth of
+  /// the time at most. The round's end stores the rest.
   func saveProgress() throws {
     guard clock.now >= saved.nextProgress, !state.hasReadAsMuch(as: saved.state) else { return }
     try save()

@@ -1,7 +1,8 @@
 public import ZoneRelayClient
 
 /// An app's copy of its zones in memory, for tests: the change tag of each record, by zone and
-/// name. It also keeps every call that the client made.
+/// name. It also keeps the client's calls: all pages and all switches of the user, and the losses
+/// and notification pages since the last switch. A loss is removed when a page of the zone comes.
 public actor InMemoryCopy: ChangeSink {
   /// The change tags of the records of each zone, by name.
   public var zones: [ZoneID: [String: String]] { records.mapValues(\.tags) }
@@ -9,7 +10,8 @@ public actor InMemoryCopy: ChangeSink {
   /// Zones that are gone, with the reason.
   public private(set) var losses: [ZoneID: ZoneLoss] = [:]
   public private(set) var notificationPages: [NotificationPage] = []
-  /// Changes of the user: `- > _alice`, `_alice > _bob`.
+  /// Each switch of the user, as `old > new`, such as `- > _alice` or `_alice > _bob`. `-` means
+  /// that no user is signed in.
   public private(set) var accounts: [String] = []
 
   private var records: [ZoneID: ZoneRecords] = [:]
@@ -18,8 +20,8 @@ public actor InMemoryCopy: ChangeSink {
 
   public init() {}
 
-  /// The test does this before each page of a zone is applied: it may wait, or throw as an app's
-  /// database does. A page that is refused is kept in `pages`.
+  /// Sets a hook that runs before each page of a zone is applied. The hook may wait, or throw as an
+  /// app's database does. A page that the hook refuses is kept in `pages` too.
   public func beforePage(_ hook: @escaping @Sendable (ZonePage) async throws -> Void) {
     self.hook = hook
   }
@@ -51,7 +53,8 @@ public actor InMemoryCopy: ChangeSink {
     (records, losses, notificationPages) = ([:], [:], [])
   }
 
-  /// Only a page may wait, at the test's hook.
+  /// Checks that no other method is running. Only the method that applies a page may still run,
+  /// while it waits at the test's hook.
   private func checkTurn() {
     precondition(!isBusy, "the client calls a sink's methods one at a time")
   }

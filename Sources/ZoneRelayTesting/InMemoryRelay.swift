@@ -42,7 +42,7 @@ public actor InMemoryRelay: RelayTransport {
   /// Answers 401 to all tokens of the user that were given so far.
   public func refuseTokens(of user: String) { refused[user, default: 0] += 1 }
 
-  /// The next requests fail so, one after the other, and then no more.
+  /// The next requests fail with these faults, one fault for each request, until all are used up.
   public func fail(_ faults: Fault...) { self.faults += faults }
 
   /// Asks the test before each request what goes wrong with it. The test may also wait in there, to

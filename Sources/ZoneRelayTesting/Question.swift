@@ -29,7 +29,8 @@ struct Question {
 }
 
 extension ZoneID {
-  /// - Parameter user: the zone's owner if the JSON names none, or CloudKit's name for this user.
+  /// - Parameter user: the zone's owner if the JSON names no owner, or names CloudKit's
+  ///   `__defaultOwner__`.
   init?(_ json: Any?, of user: String) {
     guard let members = json as? [String: Any], let name = members["zoneName"] as? String else {
       return nil

@@ -56,8 +56,8 @@ struct BenchError: Error, CustomStringConvertible {
   init(_ description: String) { self.description = description }
 }
 
-/// Measures ours and the reference in turn. Callers change the order from round to round, so that
-/// neither always runs second.
+/// Measures zonerelay (`ours`) and the reference in turn. Callers change the order from round to
+/// round, so that neither always runs second.
 func inTurn<Ours, Reference>(
   isOursFirst: Bool, _ ours: () async throws -> Ours, reference: () async throws -> Reference
 ) async throws -> (ours: Ours, reference: Reference) {

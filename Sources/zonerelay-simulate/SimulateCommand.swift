@@ -90,7 +90,7 @@ struct SimulateCommand {
 /// Runs seeds until the planted bug is found.
 ///
 /// - Parameters:
-///   - kind: what one seed runs.
+///   - kind: the word for one run in the printed lines: `seed` or `season`.
 ///   - run: returns the promise that a seed broke, and where and how.
 func hunt(
   _ mutant: Mutant, _ options: SimulateOptions, _ kind: String,

@@ -3,7 +3,8 @@ import Foundation
 import RelayCurl
 import Testing
 
-/// Users with tokens of an account server, and producers that sign, on the built daemon.
+/// Users with tokens of an account server, and producers that sign their requests, on the built
+/// daemon.
 @Suite(.serialized) struct AccessTests {
   private static let path = "/device/1/\(Workplace.container)/development/tokens/list"
 
@@ -68,7 +69,7 @@ import Testing
         daemon.web, UserJWT.make(user: "_abc", secret: workplace.userSecret)) == 401)
     #expect(try await Self.report(daemon.web, signedBy: records) == 202)
     #expect(try await Self.report(daemon.web, signedBy: account) == 401)
-    // Keys in files change with a reload.
+    // A reload makes the daemon read the key files again.
     let next = P256.Signing.PrivateKey()
     try Self.keySet(next, id: "b").write(to: file, atomically: true, encoding: .utf8)
     daemon.program.signal(SIGHUP)
@@ -104,7 +105,7 @@ import Testing
     return answer.status
   }
 
-  /// Keys from an HTTPS account server that is down first, then serves a key, then another key.
+  /// Keys from an HTTPS account server that is down at first and then serves a key.
   @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: openssl)))
   func `the daemon fetches user keys from an HTTPS URL`() async throws {
     let workplace = try Workplace()
@@ -130,7 +131,8 @@ import Testing
     #expect(try await Self.ask(daemon.web, token) == 503)
     let reasons = try await daemon.status()["reasons"].array.compactMap(\.string)
     #expect(reasons.contains { $0.contains("https://localhost:\(port)") }, "\(reasons)")
-    // The file holds the whole answer, its head included.
+    // The file holds the whole HTTP answer, because `openssl s_server -HTTP` adds no head to the
+    // file.
     let answer = "HTTP/1.0 200 ok\r\nContent-type: application/json\r\n\r\n"
     try (answer + Self.keySet(key, id: "a")).write(to: file, atomically: true, encoding: .utf8)
     let server = try Program(

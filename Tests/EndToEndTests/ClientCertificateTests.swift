@@ -110,8 +110,8 @@ import Testing
     daemon.program.errors.split(separator: "\n").count { $0.contains("reloaded") }
   }
 
-  /// Copies the certificate and key `name` to the configured paths, or only the file of the kind
-  /// `only`.
+  /// Copies the certificate and the key called `name` to the configured paths. If `only` is `pem`
+  /// or `key`, copies only that one of the two files.
   private static func take(_ name: String, in workplace: Workplace, only: String? = nil) throws {
     for (kind, from) in [("pem", "apns/\(name).pem"), ("key", "apns/\(name).key")]
     where only == nil || only == kind {

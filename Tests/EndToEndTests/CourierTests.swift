@@ -64,7 +64,7 @@ import Testing
     #expect(median("memory each while held") < 24, "a debug build")
   }
 
-  /// The path of the courier's address, without scheme and host.
+  /// Registers the phone, and returns the path of the courier's address, without scheme and host.
   private static func register(_ phone: Phone) async throws -> String {
     let answer = try await phone.web.post(
       "/device/1/\(phone.scope)/tokens/register",

@@ -34,7 +34,8 @@ import Testing
 
     for round in 1...Self.kills {
       let wakesBefore = try standin.pushes(to: sleeper.pushToken).count
-      // Changes that were durable but not answered woke the sleeper after the previous kill.
+      // Changes that were durable but not answered woke the sleeping phone after the previous kill,
+      // so the relay need not wake that phone for them again.
       let repeated = Set(unanswered.compactMap(Load.recordName))
       let load = Load(
         producer: producer, user: user, again: unanswered,

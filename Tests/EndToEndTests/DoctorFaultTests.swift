@@ -3,10 +3,12 @@ import Foundation
 import RelayCurl
 import Testing
 
-/// Fifteen faults, each planted for real: `zonerelay doctor` names each with its remedy, in the
-/// words of the troubleshooting page. `DoctorTests` shows that it names none on a healthy relay.
+/// Fifteen real faults: `zonerelay doctor` reports each of them with its remedy, in the words of
+/// the troubleshooting page. `DoctorTests` shows that the doctor reports no fault on a healthy
+/// relay.
 @Suite(.serialized) struct DoctorFaultTests {
-  /// Checks that the doctor found the fault, and that the page has its sentence.
+  /// Checks that the doctor reported the finding `code`, and that the troubleshooting page has the
+  /// finding's sentence.
   private static func expect(
     _ code: String, _ subject: String, in run: DoctorRun, isWarning: Bool = false
   ) throws {
@@ -89,8 +91,9 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// Daemon and doctor run two hours behind, after a life with the right clock. The certificate of
-  /// the stand-in is four hours old, as Apple's is older.
+  /// The clock of daemon and doctor is two hours behind, after a life of the daemon with the right
+  /// clock. The stand-in's certificate was made four hours ago, so it is valid by the wrong clock
+  /// too, as Apple's older certificate would be.
   @Test func `a wrong clock is found by the relay's time and by Apple's answer`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
@@ -118,7 +121,7 @@ import Testing
     #expect(run.line("apns_token_expired")?.remedy.contains("timedatectl") == true)
     #expect(await daemon.stop().status == 0)
 
-    // At an hour when no certificate was made yet, TLS fails first.
+    // If the clock shows a time before the certificate was made, TLS fails first.
     let early = try await DoctorRun.run(
       in: workplace, through: ["/usr/bin/env"] + wrong(-100_000))
     try Self.expect("server_untrusted", "apns com.example.notes at ", in: early)
@@ -127,7 +130,8 @@ import Testing
 
   /// Builds the library that shifts a process's clock.
   ///
-  /// - Returns: the words for `env`, by seconds.
+  /// - Returns: a function from a number of seconds to the words for `env` that shift the clock by
+  ///   this number.
   private static func shiftedClock(
     in workplace: Workplace
   ) async throws -> @Sendable (Int) -> [String] {
@@ -162,7 +166,8 @@ import Testing
     try Self.expect(code, workplace.file("store").path, in: run)
   }
 
-  /// The same trial with the commands that an operator runs first.
+  /// `check` and `serve`, which an operator runs first, also find a store that is mounted
+  /// read-only.
   @Test(
     .enabled(if: SmallTree.canMount, "only root may mount, and a container may forbid it"),
     arguments: ["check", "serve"])
@@ -208,8 +213,8 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// The daemon's user is the owner of its store. Root can read every secret, and the daemon's user
-  /// one less.
+  /// The doctor takes the owner of the store for the daemon's user. Root, who runs the doctor here,
+  /// can read every secret, but the daemon's user cannot read the provider key.
   @Test(.enabled(if: geteuid() == 0, "only root may give files away"))
   func `a secret that the daemon's user may not read is found`() async throws {
     let (workplace, _) = try await Workplace.forDoctor()
@@ -340,7 +345,8 @@ enum SmallTree {
     }
   }()
 
-  /// The words before a command that runs with 1 MiB at `place`, after a script has prepared it.
+  /// The words to put before a command. They mount a file system of 1 MiB at `place`, run `script`,
+  /// and then run the command.
   static func command(at place: String, _ script: String) -> [String] {
     let mount = #"place="$1"; shift; mount -t tmpfs -o size=1m none "$place"; "#
     return [

@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import Testing
 
-/// `zonerelay doctor` beside a daemon that works: it finds nothing, and changes nothing.
+/// `zonerelay doctor` beside a daemon that works: the doctor reports no fault, and changes nothing.
 @Suite(.serialized) struct DoctorTests {
   private static let user = "_zonerelay-doctor"
 
@@ -10,7 +10,7 @@ import Testing
     try await daemon.control("/devices?user=\(user)")["devices"].array
   }
 
-  /// Every kind of provider, an origin, a webhook and a public URL.
+  /// The relay of this test has every kind of provider, an origin, a webhook and a public URL.
   @Test func `a healthy relay has no warning and no failure, and nothing is skipped`() async throws
   {
     let (workplace, _) = try await Workplace.forDoctor()
@@ -64,7 +64,7 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// The text for people has the same findings, each with its sign.
+  /// The doctor's text for people has the same findings as the JSON, each finding with its sign.
   @Test func `the text has a sign and a heading for each group, and the last line says all`()
     async throws
   {
@@ -86,7 +86,8 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// The ledger, the budgets and the devices of the app, to the number.
+  /// The ledger, the budgets and the devices of the app have exactly the same numbers before and
+  /// after the runs.
   @Test func `doctors change no number of the ledger and spend no budget`() async throws {
     let (workplace, standin) = try await Workplace.forDoctor()
     defer { workplace.remove() }
@@ -125,7 +126,8 @@ import Testing
     }
     #expect(routes(after) == routes(before))
     #expect(try await Self.devices(daemon).isEmpty, "the doctor's devices are gone")
-    // Each run has had one change accepted, and the end of its zone.
+    // In each run the relay accepted two changes: the doctor's record, and the end of the doctor's
+    // zone.
     let accepted =
       (after["changes"]["accepted"].int ?? 0) - (before["changes"]["accepted"].int ?? 0)
     #expect(accepted == 6)
@@ -179,8 +181,8 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// No authority that the machine knows has signed the certificate: devices may know it, and the
-  /// doctor cannot say.
+  /// No authority that the machine knows has signed the certificate. So the doctor only warns:
+  /// devices may know the authority, and the doctor cannot tell.
   @Test func `a relay with TLS of its own is walked through`() async throws {
     let (workplace, _) = try await Workplace.forDoctor()
     defer { workplace.remove() }
@@ -212,7 +214,8 @@ import Testing
     #expect(await daemon.wait().status == 0)
   }
 
-  /// The workplace is closed to others: they cannot even see whether there is a store in it.
+  /// The workplace is closed to other users, so such a user cannot even see whether the workplace
+  /// has a store.
   @Test(.enabled(if: geteuid() == 0, "only root may run a program as another user"))
   func `another user's doctor calls nothing good or bad that it may not see`() async throws {
     let (workplace, _) = try await Workplace.forDoctor()
@@ -221,7 +224,7 @@ import Testing
     let copy = FileManager.default.temporaryDirectory.appendingPathComponent(
       "zonerelay-\(UUID().uuidString).yaml")
     try FileManager.default.copyItem(atPath: workplace.configPath, toPath: copy.path)
-    // A copy that is left behind does no harm.
+    // A copy of the configuration that is left behind does no harm.
     defer { try? FileManager.default.removeItem(at: copy) }
     try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: copy.path)
     let doctor = try Program(
@@ -238,7 +241,7 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// The running daemon has another producer than the file, as before a reload.
+  /// The running daemon knows another producer key than the file holds, as before a reload.
   @Test func `a change that is refused ends the walk, and the doctor cleans up`() async throws {
     let (workplace, _) = try await Workplace.forDoctor()
     defer { workplace.remove() }

@@ -4,14 +4,14 @@ import Testing
 
 /// Explanations of the real binary after kills, and without its trace file.
 @Suite(.serialized) struct ExplainFaultTests {
-  /// The phone is registered and subscribed, fetches nothing, and made no change. No other outcome
-  /// can be true.
+  /// The phone is registered and subscribed, fetches nothing, and made no change, so only these
+  /// outcomes can be true.
   private static let possible: Set<String> = [
     "woken", "unknown", "gathering", "not_folded", "budget", "queued", "under_way", "resting",
   ]
 
-  /// Entries that wait in the daemon's memory end with it. What they would have told is not known,
-  /// and no reason is guessed in its place.
+  /// Entries that wait in the daemon's memory are lost at a kill. The relay does not know what
+  /// these entries would have told, and guesses no reason in their place.
   @Test func `after kills at any moment no explanation is wrong`() async throws {
     var scene = try await ExplainScene.start(
       extra: "budget: { background: { max: 1000, per: 1m, adapt: false } }")

@@ -124,14 +124,15 @@ import Testing
     await scene.end()
   }
 
-  /// What was written is kept by a kill, and the gap is told.
+  /// A kill does not remove the entries that were written to the file, and the explanation reports
+  /// the gap.
   @Test func `a killed daemon still knows what it did`() async throws {
     var scene = try await ExplainScene.start()
     defer { scene.workplace.remove() }
     try await scene.phone.subscribe(toZone: "Zone")
     let id = try await scene.change("R1")
     #expect(try await scene.hasPush())
-    // An explanation writes what waits.
+    // Before an explanation, the recorder writes the entries that wait in memory.
     #expect(try await Pause.until { try await scene.result(of: id)?.outcome == "woken" })
     await scene.daemon.kill()
     scene.daemon = try await RunningDaemon.start(in: scene.workplace)
@@ -146,7 +147,7 @@ import Testing
     await scene.end()
   }
 
-  /// A recorder of the least size holds some thousands of changes.
+  /// A flight recorder of the smallest size holds the entries of some thousands of changes.
   @Test func `what the ring has written over is no longer known`() async throws {
     var scene = try await ExplainScene.start()
     defer { scene.workplace.remove() }
@@ -181,7 +182,7 @@ import Testing
       ["tail", "--device", scene.phone.client, "--control", scene.workplace.controlSocket],
       in: scene.workplace, name: "text")
     var record = 0
-    // A tail shows what is made after it has begun.
+    // A tail shows only entries that are made after the tail has begun.
     #expect(
       try await Pause.until {
         record += 1

@@ -14,8 +14,8 @@ import Testing
     /// One of these texts is in the route's last error while the fault lasts. For an empty list the
     /// test does not check the last error.
     var trouble: [String] = []
-    /// True if the route stays well while the fault lasts. The other faults without `trouble` may
-    /// show an error or not, because that depends on the machine's speed.
+    /// True if the route's status must show no error while the fault lasts. For the other faults
+    /// without `trouble` the status may show an error or not, depending on the machine's speed.
     var isUnseen = false
     /// Seconds of waiting that the provider asks for, which are added to the bound.
     var asks = 0.0

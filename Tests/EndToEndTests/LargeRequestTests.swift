@@ -126,7 +126,8 @@ import Testing
       Producer.encode(events), to: daemon.web, key: daemon.workplace.producerKey)
   }
 
-  /// Posts `events` until the relay accepts them. It may answer 503 with `retryAfter` before.
+  /// Posts `events` until the relay accepts them. Before that, the relay may answer 503 with
+  /// `retryAfter`.
   private static func postUntilTaken(
     _ events: [[String: Any]], to daemon: RunningDaemon
   ) async throws {

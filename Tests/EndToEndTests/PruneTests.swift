@@ -4,9 +4,10 @@ import Testing
 /// Dead tokens: every app has a few. If the provider reports many at once, the relay assumes that
 /// its own configuration is wrong.
 @Suite(.serialized) struct PruneTests {
-  /// The provider calls 1 % of 1,000 phones dead: the relay retires them, and reports them in the
-  /// feedback and to the operator. Then the provider calls 60 % dead: the relay retires none, and
-  /// `status` says why. Once the provider recovers, all of them are woken.
+  /// The provider calls 1 % of 1,000 phones dead: the relay retires these phones, and reports them
+  /// in the feedback and to the operator. Then the provider calls 60 % dead: the relay retires no
+  /// more phones, and `status` says why. Once the provider recovers, all phones that are not
+  /// retired are woken.
   @Test func `a few dead devices are retired, but many at once are not`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
@@ -37,8 +38,8 @@ import Testing
     }
     #expect(hasTripped, "\(tripped)")
     try await checkTripped(world, tripped)
-    // The relay tries each resting device again. The provider calls them dead again, and the relay
-    // retires none.
+    // The relay tries each resting device again. The provider calls these devices dead again, and
+    // the relay retires no device.
     #expect(try await Pause.until { try await stops(world) >= 2 })
     let still = try await world.daemon.control("/status")
     #expect(still["lanes"]["retired"].int == 10, "\(still) \(world.daemon.program.errors)")
@@ -132,8 +133,7 @@ import Testing
       + "environment=\"development\",transport=\"apns\"} \(count)"
   }
 
-  /// The app, the operator, the metrics and the log show the retirement. None of them shows the
-  /// token.
+  /// The app, the operator, the metrics and the log show the retirement, but not the token.
   private func checkRetired(_ world: FaultWorld, _ gone: [Phone]) async throws {
     for phone in gone.prefix(3) { #expect(try await state(of: phone) == "retired Unregistered") }
     var listed: [JSON] = []

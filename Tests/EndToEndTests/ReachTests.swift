@@ -9,7 +9,8 @@ import Testing
     ["specversion": "1.0", "id": id, "source": "/records/reach", "type": type, "data": data]
   }
 
-  /// A public change fires the queries whose filters pass, as an alert with everything `ck` needs.
+  /// A public change fires the query subscriptions whose filters match. Each push is an alert, and
+  /// `ck` holds everything that the client needs.
   @Test func `a public change alerts the subscribers whose filter matches`() async throws {
     let (workplace, standin) = try await Workplace.withStandin(window: "0ms")
     defer { workplace.remove() }

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// P9, by the built daemon: a provider allows so few streams that pushes wait for a free stream.
+/// The built daemon keeps P9, even if a provider allows so few streams that pushes wait for a free
+/// stream.
 @Suite(.serialized) struct RevocationTests {
   private static func share(
     _ verb: String, _ user: String, _ producer: inout Producer

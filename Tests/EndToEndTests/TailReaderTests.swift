@@ -2,10 +2,10 @@ import Foundation
 import RelayWire
 import Testing
 
-/// Operators who follow the entries of the real binary and do not read them.
+/// Operators who follow the entries of the built daemon, but do not read their output.
 @Suite struct TailReaderTests {
-  /// Posts this many events, each of another zone. Without a subscription each event makes one
-  /// entry.
+  /// Posts a thousand events in each round, each of another zone. Without a subscription each event
+  /// makes one entry.
   private static func post(_ rounds: Int, _ producer: inout Producer) async throws {
     for _ in 0..<rounds {
       let events = (0..<1_000).map {
@@ -43,8 +43,8 @@ import Testing
     return tail
   }
 
-  /// A stopped process reads nothing. The daemon then holds what its sockets take, what it writes,
-  /// and ten thousand entries.
+  /// A stopped tail reads nothing. For this tail the daemon then holds what fits into the sockets'
+  /// buffers, the part that the daemon is writing, and ten thousand entries.
   @Test func `a slow tail is told what it missed, and one that never reads delays no stop`()
     async throws
   {

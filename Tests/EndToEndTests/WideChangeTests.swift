@@ -10,7 +10,7 @@ import Testing
   private static let subscribers = 20_000
 
   /// P1: the relay answers at once and delivers in slices. A kill between slices loses no
-  /// notification and doubles none.
+  /// notification and doubles no notification.
   @Test func `a kill between the slices of a public change loses no subscriber`() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }

@@ -1,11 +1,12 @@
 import Foundation
 import Testing
 
-/// No bytes make a parser trap, run for long or read back as something else. Each parser reads its
-/// seeds, the inputs in `Corpus`, and new inputs. By default the new inputs are the same in every
-/// run, so that a run can be repeated; `ZONERELAY_FUZZ_SECONDS` gives other inputs for that time.
-/// An input that breaks a promise stays in a file that the report names. So does the input that is
-/// being read when the process ends. `make fuzz` is guided by coverage.
+/// No bytes make a parser trap or run for long, and no value changes when it is written and read
+/// again. Each parser reads its seeds, the inputs in `Corpus`, and new inputs. By default the new
+/// inputs are the same in every run, so that a run can be repeated; `ZONERELAY_FUZZ_SECONDS` gives
+/// other inputs for that time. An input that breaks a promise stays in a file that the report
+/// names. So does the input that is being read when the process ends. `make fuzz` is guided by
+/// coverage.
 @Suite struct ParserFuzzTests {
   @Test(arguments: FuzzedParser.shared)
   func `each parser reads or refuses any bytes`(_ parser: FuzzedParser) async throws {
@@ -24,7 +25,8 @@ import Testing
 }
 
 extension FuzzedParser {
-  /// All parsers, or with `ZONERELAY_FUZZ_SHARE=2/4` the second of four parts, for one process.
+  /// All parsers. With `ZONERELAY_FUZZ_SHARE=2/4`, only the second of four parts of the parsers, so
+  /// that four processes share the work.
   fileprivate static var shared: [FuzzedParser] {
     guard let text = ProcessInfo.processInfo.environment["ZONERELAY_FUZZ_SHARE"] else { return all }
     let numbers = text.split(separator: "/").compactMap { Int($0) }

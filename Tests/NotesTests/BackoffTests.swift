@@ -26,7 +26,8 @@ import ZoneRelayClient
     #expect(seconds(backoff.failed(asked: 60)) >= 60)
   }
 
-  /// A number below 1 or above a day is a fault of the server or of a proxy.
+  /// The wait in seconds that a server asks for, and the wait that follows. A number below 1 or
+  /// above a day is a fault of the server or of a proxy.
   private static let waits: [(asked: Int, wait: Double)] = [
     (7, 7), (1, 1), (300, 300), (301, 301), (3_600, 3_600), (86_400, 86_400), (0, 1), (-5, 1),
     (86_401, 86_400), (Int.max, 86_400),
@@ -36,7 +37,7 @@ import ZoneRelayClient
   func `a server is asked again after its time`(asked: Int, wait: Double) {
     var backoff = Backoff()
     #expect((wait...wait * 1.2).contains(seconds(backoff.failed(asked: asked))))
-    // The next failure is the second one, whatever the server said.
+    // The next failure counts as the second one, whatever wait the server asked for.
     #expect((2...2.4).contains(seconds(backoff.failed())))
   }
 

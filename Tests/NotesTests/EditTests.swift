@@ -4,7 +4,8 @@ import ZoneRelayClient
 
 @testable import zonerelay_notes
 
-/// What the sample's record server makes of an edit, and what the phone makes of its answer.
+/// How the sample's record server applies an edit to a note, and how the server's answer changes
+/// the phone's pending edits.
 @Suite struct EditTests {
   private static let zone = ZoneID(name: "Notes", owner: "_alice")
   private static let current = Note(name: "a", revision: 7, text: "milk")

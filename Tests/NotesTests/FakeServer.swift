@@ -14,7 +14,7 @@ actor FakeServer: RelayTransport {
     self.answer = answer
   }
 
-  /// What a sign-in gives; each has another number.
+  /// The token that a sign-in gives. Each sign-in gives a token with another number.
   static func token(_ number: Int, of user: String = "_alice") -> String {
     "\(number).\(Data(#"{"sub":"\#(user)"}"#.utf8).base64EncodedString()).s"
   }
@@ -27,7 +27,7 @@ actor FakeServer: RelayTransport {
   func send(_ request: RelayRequest) async throws -> RelayAnswer {
     guard request.url.path.hasPrefix("/sign-in") else { return try await answer(request) }
     signIns += 1
-    // Other callers come meanwhile.
+    // The sign-in lets other tasks run before its answer, so that other callers come meanwhile.
     for _ in 0..<1_000 { await Task.yield() }
     let user = String(decoding: request.body ?? Data(), as: UTF8.self)
     return RelayAnswer(status: 200, body: Data(Self.token(signIns, of: user).utf8))

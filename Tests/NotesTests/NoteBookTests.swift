@@ -68,7 +68,7 @@ import Testing
     #expect(await book.texts(in: Self.zone) == ["a": "new"])
   }
 
-  /// What is read of one answer has a bound.
+  /// A phone reads a bounded number of bytes of one answer, so it asks for few notes at once.
   @Test(arguments: [(49, [49]), (50, [50]), (51, [1, 50]), (120, [20, 50, 50])])
   func `names are asked for fifty at a time`(count: Int, asked counts: [Int]) async throws {
     let (book, asked) = try book()
@@ -96,7 +96,8 @@ import Testing
     #expect(await book.texts(in: Self.zone).isEmpty)
   }
 
-  /// Only after `purged` the user wants that nothing of the zone comes back.
+  /// `purged` means that the owner has erased all data on purpose, so only then the phone drops the
+  /// edits.
   @Test(arguments: [ZoneLoss.deleted, .purged, .reset, .unseen])
   func `a zone that is gone keeps its edits, but not when it was purged`(
     why: ZoneLoss
@@ -116,7 +117,7 @@ import Testing
     let isKept = why != .purged
     #expect(await book.content.pending.map(\.name) == (isKept ? ["b", "c"] : ["c"]))
     #expect(await book.content.refused.map(\.name) == (isKept ? ["refused"] : []))
-    // The answer to an edit that was on its way brings nothing back.
+    // After `purged`, a late answer to an edit of the zone does not restore the note.
     try await book.answered(pending, with: [Note(name: "b", revision: 1, text: "mine")])
     #expect(await book.texts(in: Self.zone) == (isKept ? ["b": "mine"] : [:]))
     #expect(await book.texts(in: other) == ["c": "stays"])

@@ -7,7 +7,8 @@ import ZoneRelayClient
 
 @testable import zonerelay_notes
 
-/// The sample's record server: what it stores of an edit and of its outbox.
+/// The sample's record server: how it stores an edit, and which events its outbox gives to the
+/// poster.
 @Suite struct NoteStoreTests {
   private static let zone = FakeServer.zone
   private let directory: TestDirectory, store: NoteStore
@@ -78,7 +79,8 @@ import ZoneRelayClient
     #expect(try await store.waitingEvents(atMost: 9).count == 3)
   }
 
-  /// Swift takes both forms of `é` for equal, and the database does not: one note would be two.
+  /// Swift counts the two Unicode forms of `é` as equal, but the database does not: one note would
+  /// be stored as two. So the record server accepts only one form.
   @Test func `a name has one form`() async throws {
     #expect(await !isBadRequest(edit("x", seen: nil, name: "caf\u{e9}")))
     #expect(await isBadRequest(edit("x", seen: nil, name: "cafe\u{301}")))
@@ -119,7 +121,8 @@ import ZoneRelayClient
     }
     let tooLong = edit(String(repeating: "t", count: most + 1), seen: nil, name: "c")
     #expect(await refusal(tooLong) == .contentTooLarge)
-    // The user has not seen the note, so its text would be put before the edit's.
+    // The user has not seen the stored note, so the record server would join the note's text and
+    // the edit's text. The joined text is too long.
     let joined = edit("x", seen: nil, name: "b")
     #expect(await refusal(joined) == .contentTooLarge)
     #expect(await refusal(joined) == .contentTooLarge, "it is no edit that was taken")

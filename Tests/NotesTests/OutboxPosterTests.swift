@@ -6,7 +6,8 @@ import ZoneRelayClient
 
 @testable import zonerelay_notes
 
-/// Which answers let the sample's poster go on, and what it does after the others.
+/// After which answers the sample's poster goes on to the next events, and what the poster does
+/// after any other answer.
 @Suite struct OutboxPosterTests {
   private let directory: TestDirectory, store: NoteStore
 
@@ -69,7 +70,8 @@ import ZoneRelayClient
     #expect((299...360).contains((later ?? 0) - now))
   }
 
-  /// The outbox cannot be read, and then it can.
+  /// At first the poster cannot read the outbox, because the table is missing; then the table is
+  /// back.
   @Test(.timeLimit(.minutes(1)))
   func `the poster outlasts an error of the database`() async throws {
     try await save("a")

@@ -69,7 +69,7 @@ import ZoneRelayTesting
     #expect(await relay.times(of: "tokens/create").count == 1)
   }
 
-  /// A relay that refuses an address, for ever, asks for no wait.
+  /// The relay refuses to create an address, again and again, and its answer asks for no wait.
   @Test(.timeLimit(.minutes(1)))
   func `a phone that the relay refuses waits before it asks again`() async throws {
     let relay = ChangedRelay()
@@ -87,7 +87,7 @@ import ZoneRelayTesting
     #expect(times[2] - times[1] >= .seconds(2))
   }
 
-  /// By then the client would wait for another 3 to 5 s.
+  /// After the three failed requests the client would wait for another 3 to 5 s.
   @Test(.timeLimit(.minutes(1)), arguments: [true, false])
   func `a phone whose network is back asks at once`(wasOffline: Bool) async throws {
     let relay = ChangedRelay()
@@ -113,7 +113,8 @@ private actor ChangedRelay: RelayTransport {
   private var changeWake: @Sendable (inout [String: Any]) -> Void = { _ in }
   private var requests: [(path: String, time: ContinuousClock.Instant)] = []
 
-  /// Answers requests to paths with these words in the relay's place; nil: no longer.
+  /// Gives `answer`, in the relay's place, to requests whose path contains `words`. If `answer` is
+  /// nil, the relay answers these requests again.
   func answer(_ words: String, _ answer: (@Sendable () throws -> RelayAnswer)?) {
     answers[words] = answer
   }

@@ -5,7 +5,8 @@ import ZoneRelayClient
 
 @testable import zonerelay_notes
 
-/// What the sample's stage makes of a typed line, and of a relay that it cannot run.
+/// What the sample's stage does with a typed line, and which error it shows for a relay that it
+/// cannot start.
 @Suite struct StageTests {
   private let directory: TestDirectory
 

@@ -37,7 +37,7 @@ struct Said: Sendable {
 }
 
 @Suite struct CommandLineTests {
-  /// Only the socket is wrong in these command lines: nothing listens there.
+  /// Only the socket is wrong in these command lines: no process listens on it.
   @Test(arguments: [
     ["--change", "/r", "1"], ["--change=/r", "--change=-5"],
     ["--zone", "_abc/\u{301}A", "--record", "R"],
@@ -51,7 +51,8 @@ struct Said: Sendable {
     #expect(help.answer.contains("--change=/records/api-1 --change=-5"))
   }
 
-  /// `--zone "$ZONE"` with an unset variable would show everything.
+  /// If an empty argument counted as none, `--zone "$ZONE"` with an unset variable would show
+  /// everything.
   @Test(arguments: [
     (["tail", "--zone", ""], "the argument after --zone is empty"),
     (["tail", "--user="], "--user has an empty value"),
@@ -94,7 +95,7 @@ struct Said: Sendable {
     #expect(said.talk.contains("the output cannot be written: No space left on device"))
   }
 
-  /// Base64 ends with such a sign.
+  /// A text in Base64 may end with equals signs.
   @Test(arguments: [
     ["explain", "--zone", "_a/N", "--record=QUJDRA=="], ["explain", "--change=/r", "--change=-5="],
     ["tail", "--user=Zm9v="],

@@ -165,7 +165,7 @@ import Testing
     #expect(bad.settings == nil && bad.problems.map(\.key) == ["ZONERELAY_SMEARING_RAET"])
   }
 
-  /// The file's value is right, so its line would lead to the wrong place.
+  /// The file's value is right, so the problem must not lead the operator to the file's line.
   @Test func `a value of the environment that is out of range is named by its variable`() throws {
     let world = try SettingsWorld()
     defer { world.remove() }

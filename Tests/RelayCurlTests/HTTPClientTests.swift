@@ -69,7 +69,7 @@ import Testing
       request.connectTo = server.url.replacing("http://", with: "")
       let answer = try await HTTPClient().send(request)
       #expect(answer.text == "GET /echo [accept,host] none ")
-      // The next request of the same handle goes to its own address again.
+      // A request without `connectTo` goes to the address in its URL.
       let own = try await HTTPClient().send(HTTPRequest("GET", "\(server.url)/echo"))
       #expect(own.status == 200)
     }

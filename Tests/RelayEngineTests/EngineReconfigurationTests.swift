@@ -108,7 +108,8 @@ import Testing
     }
   }
 
-  /// The next probe would come in half a minute. A new credential does not wait for it.
+  /// The next probe would come in half a minute, but a new credential opens the route without
+  /// waiting for the probe.
   @Test(.timeLimit(.minutes(1)))
   func `another credential opens a stopped route at once`() async throws {
     let world = World()

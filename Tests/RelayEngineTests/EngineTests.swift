@@ -92,7 +92,8 @@ import Testing
     #expect(try await entries(world).count == 1)
   }
 
-  /// When it is unknown whether the last commit holds, the daemon stops, and recovery decides.
+  /// If it is unknown whether the last commit holds, the daemon stops, and recovery finds out at
+  /// the next start.
   @Test func `an unknown outcome of a commit stops the daemon`() async throws {
     let world = World()
     let zone = zone

@@ -4,11 +4,12 @@ import Testing
 @testable import RelayCore
 @testable import RelayEngine
 
-/// Folds go on, and what waits for them is bounded, however much other work there is.
+/// Folds go on, and the work that waits for folds is bounded, however much other work the engine
+/// has.
 @Suite(.timeLimit(.minutes(1))) struct FoldingTests {
   private let zone = ZoneID(name: "Notes", owner: UserID("_a"))
 
-  /// In this test there is always more to trim. A change becomes visible all the same.
+  /// In this test there is always more to trim, and each change still becomes visible.
   @Test func `a trim backlog does not delay folds`() async throws {
     let world = World { $0.trimEvery = .zero }
     let zone = zone

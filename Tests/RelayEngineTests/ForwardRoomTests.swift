@@ -47,7 +47,7 @@ import Testing
         scope: World.scope, user: user, database: .public, operations: [.save(all)]))
   }
 
-  /// Two users of one partition that is not the public database's.
+  /// Two users of one partition, which is not the home of public records.
   private static var subscribers: [UserID] {
     func home(_ user: UserID) -> PartitionID { PartitionID.home(of: user, in: World.scope) }
     let others = (0..<1_000).map { UserID("_u\($0)") }

@@ -6,7 +6,8 @@ import Testing
 
 @testable import RelayHTTP
 
-/// Explanations are computed beside the threads that answer devices, and only some wait.
+/// Explanations are computed on a thread that answers no device, and only a few explanations may
+/// wait for it.
 @Suite struct ExplanationQueueTests {
   @Test func `a fifth explanation is refused, and the four before it are answered`() async throws {
     let queue = ExplanationQueue()
@@ -43,7 +44,8 @@ import Testing
     #expect(try await queue.run(unless: { false }) { 7 } == 7)
   }
 
-  /// The parts of an answer: its reading, the explanations in front of it, and its own.
+  /// An answer takes three times: to read the entries, to compute the explanations in front of it,
+  /// and to compute its own explanation.
   @Test func `the command waits longer than the daemon takes`() {
     let others = Span(milliseconds: Int64(ExplanationQueue.explanationsMax - 1) * 4_000)
     let turn = ExplanationTimes.reading + others

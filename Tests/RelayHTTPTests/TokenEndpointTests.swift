@@ -30,7 +30,8 @@ import Testing
     #expect(try await rig.device("tokens/unregister", #"{"apnsToken":"abcd"}"#).text == "{}")
   }
 
-  /// Its devices count nowhere, so no provider is to be asked for them.
+  /// The devices of the doctor's user do not count in the ledger, so the relay must ask no provider
+  /// to push to them.
   @Test func `the user of the doctor has the courier alone`() async throws {
     let rig = await Rig()
     let answer = try await rig.device(

@@ -57,7 +57,7 @@ package final class MemoryStore: Store {
     }
   }
 
-  /// - Parameter place: how many of the entries beyond the cursors earlier calls have read.
+  /// - Parameter place: how many entries beyond the cursors the earlier calls have returned.
   package func journal(
     after place: JournalPlace?, beyond cursors: [PartitionID: Ordinal], limit: Int
   ) async throws(StoreError) -> JournalPart {

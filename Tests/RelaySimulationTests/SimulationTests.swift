@@ -47,8 +47,9 @@ import Testing
     Issue.record("\(mutant) was not caught")
   }
 
-  /// A random change is explained for a random device, and compared with what the world saw without
-  /// the relay's entries. `zonerelay-simulate` counts the reasons over thousands of seeds.
+  /// The simulation explains random changes for random devices, and compares each explanation with
+  /// what the world saw without the relay's entries. `zonerelay-simulate` counts the reasons of the
+  /// explanations over thousands of seeds.
   @Test func `a thousand explanations are what the worlds saw`() {
     var explained = ExplanationCounts()
     for seed in UInt64(30_000)..<31_000 where Simulation.explains(seed: seed) {

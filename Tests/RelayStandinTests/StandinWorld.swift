@@ -7,8 +7,8 @@ import Testing
 struct StandinWorld: Sendable {
   let standin: APNsStandin
   let directory: String
-  /// The time from which tokens count their age. Two tokens of the same age have the same time, so
-  /// they are one token for the stand-in.
+  /// The `iat` of a provider token is this time minus the token's age. Tokens of equal age have
+  /// equal `iat`, so the stand-in does not take one of them as an update of the other.
   private let start = Int64(Date().timeIntervalSince1970)
 
   init(standin: APNsStandin, directory: String) {

@@ -109,7 +109,7 @@ import Testing
     #expect(trial.failure == nil && trial.took > .zero)
     #expect(trial.free.map { $0 > 0 } == true)
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
-    // The process's own directory in /proc takes no file, whoever asks.
+    // In the process's own directory in /proc no user can create a file.
     #expect(DiskTrial.run(in: "/proc/self").failure != nil)
   }
 }

@@ -86,7 +86,8 @@ import Testing
 
   @Test func `inherited sockets are found by name and taken once`() async {
     await #expect(processExitsWith: .success) {
-      // Descriptor 3 may belong to the test process, so the test only reads it and never closes it.
+      // Descriptor 3 may belong to the test process. The test then does not replace descriptor 3,
+      // and never closes this descriptor.
       let spare = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
       if fcntl(3, F_GETFD) < 0 { dup2(spare, 3) }
       setenv("LISTEN_PID", "\(getpid())", 1)

@@ -77,7 +77,8 @@ enum UnitFiles {
       .split(separator: "\n").map(String.init)
   }
 
-  /// Runs `body` on copies that name an existing program: systemd complains about a missing one.
+  /// Runs `body` on copies of the unit files that name an existing program, because systemd
+  /// complains about a missing program.
   static func inCopy(_ body: (String) throws -> Void) throws {
     let copy = FileManager.default.temporaryDirectory
       .appending(path: "zonerelay-units-\(UUID().uuidString)").path()

@@ -30,7 +30,7 @@ import Testing
     #expect(after[.size] as? Int == size)
   }
 
-  /// A megabyte holds some ten thousand entries.
+  /// A megabyte holds about ten thousand entries.
   @Test func `the newest entries are kept, and the oldest give way without a gap`() async throws {
     let folder = try Folder()
     let recorder = FileRecorder.begin(folder)
@@ -53,7 +53,8 @@ import Testing
     let most = FileRecorder.waitingMax / 4
     // The recorder writes once when it begins.
     recorder.queue.sync {}
-    // After the first, a write waits for more. Once there are many, it does not wait any more.
+    // From now on the recorder lets a first entry wait for more entries before it writes. When many
+    // entries wait, the recorder writes at once.
     for round in 1...3 {
       recorder.record([Sample.entry(1)])
       recorder.record((2...UInt64(most)).map { Sample.entry($0) })

@@ -3,7 +3,8 @@ import RelayEngine
 import RelayMemory
 import Synchronization
 
-/// The flight recorder in memory. A copy of its memory plays the file that a crash leaves behind.
+/// A flight recorder in memory. The recorder of the next life begins with a copy of this memory, as
+/// it would begin with the file that a crash leaves.
 final class MemoryRecorder: FlightRecorder, Sendable {
   private struct State {
     var trace: MemoryTrace
@@ -18,7 +19,7 @@ final class MemoryRecorder: FlightRecorder, Sendable {
   private let start: Instant
 
   /// - Parameters:
-  ///   - most: how many entries are kept at least.
+  ///   - most: of the newest entries, the recorder keeps at least this many.
   ///   - before: the recorder of the life before.
   init(most: Int = 100_000, after before: MemoryRecorder? = nil, at now: Instant = .zero) {
     (self.before, start) = (before, now)

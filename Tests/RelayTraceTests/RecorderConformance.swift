@@ -7,7 +7,7 @@ import Testing
 
 /// What every flight recorder promises. Each test runs against the file and against the memory.
 @Suite struct RecorderConformance {
-  /// A kind of recorder, whose lives follow each other.
+  /// A kind of recorder. In each kind, a life begins with the entries of the lives before.
   enum Kind: CaseIterable, Sendable { case file, memory }
 
   /// The lives of one recorder.
@@ -21,7 +21,7 @@ import Testing
       folder = try Folder()
     }
 
-    /// The folder lasts until here.
+    /// Each test calls this at its end, so that the folder is not removed earlier.
     func end() { before = nil }
 
     func begin() -> any FlightRecorder {
@@ -120,7 +120,7 @@ import Testing
     await second.close()
   }
 
-  /// The file of a life before ends cleanly, and says nothing of the life between.
+  /// The first life ends cleanly, and nothing that its recorder keeps tells of the second life.
   @Test(arguments: Kind.allCases)
   func `a life that recorded nothing leaves a gap of unknown size`(kind: Kind) async throws {
     let lives = try Lives(kind)

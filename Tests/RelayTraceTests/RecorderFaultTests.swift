@@ -6,8 +6,8 @@ import Testing
 
 @testable import RelayTrace
 
-/// What the recorder does when its file is gone, damaged or closed to it, and when entries find no
-/// room: nothing that is missing is hidden, in this life and in the next one.
+/// What the recorder does when its file is gone, damaged or impossible to open, and when there is
+/// no room for entries: the recorder shows every loss, in this life and in the next life.
 @Suite struct RecorderFaultTests {
   private static func changes(_ entries: [TraceEntry]) -> [UInt64] {
     entries.compactMap {
@@ -157,7 +157,7 @@ import Testing
     await recorder.close()
   }
 
-  /// What the newer file held, which is not there any more, has no number.
+  /// How many entries the newer file held is not known, because that file is gone.
   @Test func `an older copy in place of a file that failed makes a gap of unknown size`()
     async throws
   {
@@ -203,7 +203,8 @@ import Testing
     await next.close()
   }
 
-  /// A match of a user with some thousand devices would be so large; no limit allows as many.
+  /// Only a match of a user with some thousand devices would be larger than a block, and no limit
+  /// allows so many devices.
   @Test func `an entry that no block holds is left out alone`() async throws {
     func match(_ devices: Int) -> TraceEntry {
       let all = (0..<UInt64(devices)).map {
@@ -261,7 +262,7 @@ import Testing
     #expect(second.allSatisfy { $0 == 0 })
   }
 
-  /// The newest entries decide what is known: without them a change would seem to wait.
+  /// Without the newest entries a change would seem to wait, so their loss must be shown.
   @Test func `a damaged frame at the end of what was recorded is a gap`() async throws {
     let folder = try Folder()
     let recorder = FileRecorder.begin(folder)
@@ -276,8 +277,8 @@ import Testing
     await recorder.close()
   }
 
-  /// A frame behind the damaged one was good. Once another frame has taken the damaged one's place,
-  /// it must not come back.
+  /// A good frame follows the damaged one. When another frame has taken the damaged frame's place,
+  /// a reader must not find the good frame again.
   @Test func `what stood behind a damaged frame does not come back`() async throws {
     let folder = try Folder()
     let first = FileRecorder.begin(folder)

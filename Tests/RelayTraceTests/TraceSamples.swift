@@ -5,7 +5,7 @@ import RelayEngine
 @testable import RelayTrace
 import Synchronization
 
-/// Sample entries, and what a recorder gives back.
+/// Sample entries, and the values of which they are made.
 enum Sample {
   static let scope = Scope(container: "iCloud.com.example.notes", environment: .development)
   static let owner = UserID("_abc")
@@ -139,7 +139,7 @@ extension FlightRecorder {
   }
 }
 
-/// Collects what a recorder gives on its own thread.
+/// Collects the entries that a recorder gives on the recorder's own thread.
 final class EntryBox: Sendable {
   private let entries = Mutex<[TraceEntry]>([])
   func add(_ part: [TraceEntry]) { entries.withLock { $0 += part } }
@@ -154,7 +154,7 @@ final class HandClock: ClockReader, Sendable {
   func advance(_ span: Span) { now.withLock { $0 = $0 + span } }
 }
 
-/// A directory of its own, which is removed at the end.
+/// A directory for one test; `deinit` removes it.
 final class Folder: Sendable {
   let path: String
 

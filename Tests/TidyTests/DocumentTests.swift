@@ -33,7 +33,7 @@ import Testing
     text.split { !($0.isLetter || $0.isNumber || $0 == "_") }.contains { $0 == key }
   }
 
-  /// One of three pages explains every code that operators, logs or clients can meet.
+  /// Each code that operators, logs or clients can meet is explained on one of three pages.
   @Test func `every error code is documented`() throws {
     let codes = try Self.codes()
     #expect(codes.count > 20)
@@ -61,7 +61,8 @@ import Testing
     return codes
   }
 
-  /// Every test that the safety page names exists: without its test a constraint is not checked.
+  /// Every test that the safety page names exists. A constraint whose test is missing is not
+  /// checked.
   @Test func `every test that the safety page names exists`() throws {
     let name = try Regex(#"`(?:[A-Za-z]+/)*([A-Za-z]+(?:Tests|Conformance))`"#)
     let files = Set(try SourceTree.swift("Tests").map(\.name))

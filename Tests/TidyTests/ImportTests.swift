@@ -80,7 +80,7 @@ import Testing
     #expect(seen == ["Foundation", "ZoneRelayClient"])
   }
 
-  /// An app team has none of the daemon's rooms.
+  /// An app team that copies the sample has no module of the daemon.
   @Test func `the sample imports no room`() throws {
     let seen = Set(
       try SourceTree.swift("Sources/zonerelay-notes").flatMap { Self.imports($0) }.map(\.module))

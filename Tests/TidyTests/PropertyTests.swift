@@ -6,7 +6,7 @@ import Testing
 
   /// Larger types, with their present number of properties. None of them may grow.
   private static let larger = [
-    // Each property of these types is a value: a bound, a part of a table, or a seed's choice.
+    // Each property of these types is a value: a bound, or a part of a table.
     "Limits": 30, "HTTPLimits": 39, "PartitionCut": 25, "MemoryPartition": 22,
   ]
 

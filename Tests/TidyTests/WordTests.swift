@@ -28,8 +28,8 @@ import Testing
     }
   }
 
-  /// The libraries for apps. They use the words of CloudKit's clients, and the daemon has no part
-  /// of them.
+  /// The libraries for apps, which use the words of CloudKit's clients. The daemon contains no part
+  /// of these libraries.
   private static let libraries = ["ZoneRelayClient", "ZoneRelayTesting"]
 
   /// The sample for app teams, which is a program of its own.

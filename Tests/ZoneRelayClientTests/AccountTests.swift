@@ -51,7 +51,7 @@ import ZoneRelayTesting
     #expect(rig.clock.sleeps.count == 3)
   }
 
-  /// The app gives its old token again when it is asked for one the next time.
+  /// When the client asks for a token the next time, the app gives the old token again.
   @Test(arguments: [Account.Renewal.fails, .givesNone])
   func `a refused token waits also where the app cannot renew it`(renewal: Account.Renewal)
     async throws
@@ -74,7 +74,8 @@ import ZoneRelayTesting
     #expect(rig.clock.sleeps.count == 3, "another token is tried at once")
   }
 
-  /// Another token does not make a relay well that is busy.
+  /// A busy relay stays busy for a new token too, so the client waits for as long as the relay has
+  /// asked.
   @Test func `a new token waits where the relay has asked for a wait`() async throws {
     let rig = try Rig()
     try await rig.client.fetchAllChanges()
@@ -226,7 +227,7 @@ import ZoneRelayTesting
     #expect(await rig.sink.accounts.count == 2)
   }
 
-  /// The process ends before the sink has set the copy aside, and no user signs in after it.
+  /// The process ends before the sink has set the copy aside, and no user signs in afterwards.
   @Test func `after a crash during the signing out the sink learns of it`() async throws {
     let rig = try Rig()
     try await rig.client.fetchAllChanges()
@@ -240,7 +241,8 @@ import ZoneRelayTesting
     #expect(await client.state.user == nil)
   }
 
-  /// The relay has asked for a long wait, and another call is in it.
+  /// The relay has asked for a wait of an hour. One call waits for this time, and another call
+  /// waits for its turn.
   @Test func `signing out does not wait for calls that wait for the relay`() async throws {
     let clock = HeldClock()
     let (client, relay) = try Rig.client(clock: clock)
@@ -285,7 +287,7 @@ import ZoneRelayTesting
     #expect(UserToken(jwt: " \(jwt)\n")?.text == UserToken(jwt: jwt)?.text)
   }
 
-  /// On Linux a request with such a header field would have no such field at all.
+  /// On Linux a request would lose a header field that has white space around the token.
   @Test func `white space around a token does not belong to it`() {
     #expect(UserToken(user: "_alice", text: "\t e30.e30.s\r\n").text == "e30.e30.s")
   }

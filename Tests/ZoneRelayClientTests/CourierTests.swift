@@ -105,7 +105,7 @@ import ZoneRelayTesting
     while await rig.relay.isConnected(rig.client.installation) { await Task.yield() }
   }
 
-  /// Only a wake that the app has handled is acknowledged with the header.
+  /// The header `Last-Event-ID` acknowledges only a wake that the app has handled.
   @Test func `a stream of events goes on after the last handled wake`() async throws {
     let streams = EventTransport()
     let rig = try Rig(transport: streams)
@@ -210,7 +210,7 @@ import ZoneRelayTesting
   }
 }
 
-/// A transport that streams. The test sends the courier's bytes and ends its answers.
+/// A transport that streams. The test sends the courier's bytes and ends the streams.
 private actor EventTransport: StreamingTransport {
   private var relay: InMemoryRelay?
   private var stream: AsyncThrowingStream<[UInt8], any Error>.Continuation?
@@ -219,7 +219,7 @@ private actor EventTransport: StreamingTransport {
 
   func forward(to relay: InMemoryRelay) { self.relay = relay }
 
-  /// Waits until the client has opened a stream.
+  /// Waits until the client has opened a stream, and then sends the pieces.
   func send(_ pieces: String...) async {
     while stream == nil { await withCheckedContinuation { waiting.append($0) } }
     for piece in pieces { stream?.yield(Array(piece.utf8)) }

@@ -73,7 +73,8 @@ import ZoneRelayTesting
     #expect(await rig.sink.notificationPages.last?.startsOver == true)
   }
 
-  /// The token has expired, and the request after that answer is lost, or the process ends.
+  /// The token has expired, and the request after that answer is lost. In the second case the
+  /// process then ends, too.
   @Test(arguments: [false, true])
   func `the page after expired notifications starts over, also after a failure`(isRestarted: Bool)
     async throws
@@ -131,8 +132,9 @@ import ZoneRelayTesting
   }
 }
 
-/// Answers the first question about a database with an expired token, as after a trim that removed
-/// the database's history alone: a token without era counts as expired at the relay in memory.
+/// Changes the token in the first request about a database into one of an earlier era, which the
+/// relay in memory answers as expired. A trim that removed the history of the database alone has
+/// the same effect.
 private actor ExpiringTransport: RelayTransport {
   private let relay: InMemoryRelay
   private var isFirst = true

@@ -130,7 +130,7 @@ import ZoneRelayTesting
     #expect(await rig.sink.zones.keys.sorted() == zones)
   }
 
-  /// What changes between the pages is named again after the first page's token.
+  /// After the first page's token, the feed names again what changes between the pages.
   @Test func `after a digest of many pages the first page's token goes on`() async throws {
     let transport = ScriptedTransport { path, count in
       guard path == "changes/database" else { return .json(#"{"syncToken":"n"}"#) }
@@ -225,7 +225,7 @@ import ZoneRelayTesting
   }
 }
 
-/// A relay that has lost what one zone needs.
+/// A relay that answers an error for one zone, as if the relay had lost what the zone needs.
 private struct RefusingTransport: RelayTransport {
   private let relay: InMemoryRelay
   private let zone: String
@@ -266,8 +266,9 @@ extension RelayAnswer {
   }
 }
 
-/// Gives the answers that the test chooses, by the last two parts of the path and by how many
-/// requests came before. After 200 requests it answers 400, so that a loop ends.
+/// Gives the answers that the test chooses by the last two parts of the path (for the courier, the
+/// last three) and by the number of earlier requests. After 200 requests it answers 400, so that a
+/// loop ends.
 private actor ScriptedTransport: RelayTransport {
   private let answer: @Sendable (String, Int) -> RelayAnswer
   private(set) var count = 0

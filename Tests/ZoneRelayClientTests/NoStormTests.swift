@@ -65,7 +65,7 @@ import ZoneRelayTesting
     #expect(error?.message.contains("notifications/changes: \(status)") == true)
   }
 
-  /// The page of a network that asks for a sign-in, or of a proxy.
+  /// A network that asks for a sign-in, or a proxy, answers with a page of its own.
   @Test(arguments: [200, 410])
   func `an answer that is not the relay's is passing, and waits`(status: Int) async throws {
     let rig = try Rig(transport: PageTransport(status: status))
@@ -86,7 +86,7 @@ import ZoneRelayTesting
   }
 
   private static let sunday = "Sun, 06 Nov 1994 08:49:37 GMT"
-  private static let device = Date(timeIntervalSince1970: 784_111_767)  // ten seconds before
+  private static let device = Date(timeIntervalSince1970: 784_111_767)  // 10 s before `sunday`
 
   @Test(arguments: [
     ("7", nil, 7.0), (sunday, nil, 10), ("Sunday, 06-Nov-94 08:49:37 GMT", nil, 10),
@@ -198,7 +198,8 @@ private struct PageTransport: RelayTransport {
   }
 }
 
-/// A clock whose sleeps end only when they are cancelled, and whose first failure waits 1.2 s.
+/// A clock whose sleeps end only when they are cancelled. Its `chance` makes the client wait 1.2 s
+/// after the first failure.
 private final class SteppedClock: ClientClock {
   let gate = Gate()
   private let clock = ManualClock(chance: 1)

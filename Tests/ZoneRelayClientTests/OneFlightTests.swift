@@ -163,7 +163,7 @@ import ZoneRelayTesting
 }
 
 extension ZoneRelayClient {
-  /// Callers that have no answer yet, but those of the running round.
+  /// The number of callers without an answer, except the callers of the running round.
   var waitingCallers: Int { queue.calls.count + queue.fetchers.count }
 }
 

@@ -53,7 +53,8 @@ import ZoneRelayTesting
     #expect(left == ["state.json"])
   }
 
-  /// A crash in the middle of a save leaves a draft. It had a fixed name once.
+  /// A crash in the middle of a save leaves a draft. In an earlier version the draft had a fixed
+  /// name.
   @Test func `drafts of interrupted saves change nothing, and the next client removes them`() throws
   {
     let url = try Self.file()
@@ -127,12 +128,13 @@ import ZoneRelayTesting
       rig.relay.address, state: slow, sink: rig.sink, transport: rig.relay, clock: rig.clock,
       credentials: { try await rig.account.token($0) })
     try await client.fetchAllChanges()
-    // The user's first sign-in, five pages of zones that were not known before, and the end.
+    // The client saves at the user's first sign-in, after five pages of zones that were not known
+    // before, and at the end.
     #expect(rig.store.saves <= 10)
     #expect(try await rig.restarted().fetchAllChanges().records == 0)
   }
 
-  /// As when a crash of the machine could take the bytes or the name away.
+  /// After a save, a crash of the machine takes away neither the bytes nor the file's name.
   @Test func `a save is durable: the bytes before the rename, and the directory after it`() throws {
     let url = try Self.file()
     defer { try? FileManager.default.removeItem(at: url.deletingLastPathComponent()) }

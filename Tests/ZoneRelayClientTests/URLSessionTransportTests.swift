@@ -112,7 +112,8 @@ private struct OneAnswerServer {
       var request = [UInt8](repeating: 0, count: 4_096)
       _ = recv(connection, &request, request.count, 0)
       _ = send(connection, answer, answer.utf8.count, 0)
-      // To read with a timeout paces the bytes, and ends with the connection.
+      // The timeout makes `recv` wait 200 ms before each byte. When the client closes the
+      // connection, `recv` returns 0 and the server sends no more bytes.
       var pace = timeval(tv_sec: 0, tv_usec: 200_000)
       setsockopt(
         connection, SOL_SOCKET, SO_RCVTIMEO, &pace, socklen_t(MemoryLayout<timeval>.size))

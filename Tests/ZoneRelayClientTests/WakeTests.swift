@@ -65,7 +65,8 @@ import ZoneRelayTesting
     #expect(await rig.relay.requests.count == before + 2)
   }
 
-  /// The database's token must not be from before the zone: the feed would never tell of its end.
+  /// If the client kept a database token from before the zone, the database's feed would never tell
+  /// of the zone's end.
   @Test func `a zone that the client does not know is read through its database`() async throws {
     let rig = try await Self.rig()
     await rig.relay.save(TestRecord("a"), in: Rig.notes)
@@ -116,7 +117,8 @@ import ZoneRelayTesting
     #expect(await rig.relay.requests.count == before, "its number does not count either")
   }
 
-  /// Bob's device has no such wake: its acknowledgement would count for another one.
+  /// The wake is for Alice's device. An acknowledgement by Bob's device would count for another
+  /// wake.
   @Test func `a wake for later is ignored where another user has signed in since the last launch`()
     async throws
   {
@@ -211,7 +213,7 @@ import ZoneRelayTesting
     #expect(report.zones == [Rig.shared])
   }
 
-  /// The database's token is past the zone's change, so the database does not name it again.
+  /// The database's token is past the zone's change, so the database does not name the zone again.
   @Test func `a known zone that had to wait is fetched although its database was read`()
     async throws
   {
@@ -249,7 +251,7 @@ import ZoneRelayTesting
     #expect(await rig.sink.zones[Rig.shared] == ["a": "1", "b": "1"])
   }
 
-  /// The device's clock is years behind: no relay asks for a wait of more than a day.
+  /// No relay asks for a wait of more than a day, so the device's clock must be years behind.
   @Test func `a time that is too far off is no reason to wait`() async throws {
     let rig = try await Self.rig()
     await rig.relay.save(TestRecord("a"), in: Rig.shared)

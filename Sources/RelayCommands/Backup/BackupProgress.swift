@@ -1,8 +1,8 @@
 import RelayStore
 import Synchronization
 
-/// Prints the progress of a backup. For each file: that its copy begins, each further tenth of its
-/// bytes, and that it is checked.
+/// Prints the progress of a backup: for each file a line when its copy begins, one for each further
+/// tenth of its bytes, and one when the file is checked.
 final class BackupProgress: Sendable {
   private let console: Console
   private let told = Mutex<(file: String, tenths: Int64)>(("", -1))

@@ -10,7 +10,8 @@ package struct Console: Sendable {
   /// Whether answers can still be read: false once the reader of a pipe has gone, or a write has
   /// failed.
   package var isOpen: @Sendable () -> Bool = { true }
-  /// Why an answer could not be written; nil if all were, or if their reader has gone.
+  /// Why an answer could not be written; nil if all answers were written, or if their reader has
+  /// gone.
   package var fault: @Sendable () -> String? = { nil }
   /// True if answers go to a terminal that shows colours.
   package var isColourful = false

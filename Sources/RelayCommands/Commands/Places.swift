@@ -80,7 +80,8 @@ extension SettingsReading {
       remedy: "mount it for writing, or name another directory")
   }
 
-  /// Why the daemon would refuse the files in the store's directory, its key aside.
+  /// Why the daemon would refuse the files in the store's directory. The store's own key is not
+  /// looked at.
   var storeFileProblems: [Problem] {
     guard let storeDirectory else { return [] }
     let tokens = Self.obstacle(

@@ -60,8 +60,8 @@ struct RootCommand: RelayCommand {
     return Array(rest[..<words] + arguments[..<count] + rest[words...])
   }
 
-  /// The failure for an empty argument, which an unset shell variable gives and which would be
-  /// taken for no argument; nil if there is none.
+  /// The failure for an empty argument; nil if no argument is empty. A shell variable that is not
+  /// set gives an empty argument, which the command would take for an argument that is not given.
   static func emptyArgument(in arguments: [String]) -> Failure? {
     let before = arguments.prefix { $0 != "--" }
     let joined = before.first { word in

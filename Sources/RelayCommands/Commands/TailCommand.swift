@@ -73,7 +73,7 @@ struct TailCommand: RelayCommand {
     let isInterrupted = try await withThrowingTaskGroup(of: Bool.self) { group in
       group.addTask {
         try await control.follow("/tail", query) { line in
-          // What was decoded can be encoded again.
+          // Cannot fail: a line that was decoded can be encoded again.
           if let line { try? renderer.show(line) }
           return console.isOpen()
         }
@@ -83,7 +83,7 @@ struct TailCommand: RelayCommand {
         for await _ in signals { return true }
         return true
       }
-      // The first to end, ends both.
+      // The task that ends first ends both tasks.
       defer { group.cancelAll() }
       return try await group.next() ?? true
     }

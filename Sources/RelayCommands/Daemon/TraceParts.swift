@@ -4,8 +4,8 @@ import RelayEngine
 import RelayHTTP
 import RelayTrace
 
-/// The parts that keep what the relay decided: the flight recorder, the feed for those who follow,
-/// and what operators ask.
+/// The parts that keep and show what the relay decided: the flight recorder, the feed that
+/// `zonerelay tail` follows, and the answers to operators.
 struct TraceParts {
   let feed: TraceFeed
   let admin: AdminAPI.Trace
@@ -25,6 +25,6 @@ struct TraceParts {
     admin = AdminAPI.Trace(feed: feed, keys: keys)
   }
 
-  /// Writes what waits. The engine has ended by now.
+  /// Writes the entries that wait, and closes the recorder. Call it after the engine has ended.
   func close() async { await feed.recorder?.close() }
 }

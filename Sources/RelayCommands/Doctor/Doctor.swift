@@ -6,7 +6,7 @@ struct Doctor: Sendable {
   var probes: Probes
   let log: FindingLog
 
-  /// How much longer than its window the courier may take.
+  /// How much longer than the longest window the courier may take.
   private static let courierPatience = Duration.seconds(20)
 
   mutating func run() async -> DoctorReport {
@@ -33,7 +33,7 @@ struct Doctor: Sendable {
     switch WalkScene.choose(settings.apps, probes.given) {
     case .none(let finding): log.tell(finding)
     case .scene(let scene):
-      // The operator has given a key for nothing.
+      // The operator has given a key that no producer of this environment has.
       if case .bearer = scene.producer, probes.given.producerKey != nil {
         log.tell(
           .skipped(

@@ -41,7 +41,7 @@ extension Finding {
   /// The finding's line, and its remedy below it.
   func lines(_ paint: Paint) -> [String] {
     let time = seconds.map { paint.faint(" (\(Int(($0 * 1_000).rounded())) ms)") } ?? ""
-    // The words of a library or of a server may have several lines, and anything else.
+    // The words of a library or of a server may have several lines and any characters.
     let words = HumanFormat.line(
       ([subject, message] + [cause].compactMap(\.self)).joined(separator: ": "))
     return ["  \(mark(paint)) \(words)\(time)"]

@@ -1,7 +1,7 @@
 import Foundation
 import ZoneRelayClient
 
-/// One device on the command line: a client of the library, with its copy.
+/// One device on the command line: a client of the library, with a copy of the zones.
 struct CommandLinePhone: Sendable {
   private let number: Int
   private let client: ZoneRelayClient
@@ -11,8 +11,8 @@ struct CommandLinePhone: Sendable {
   private let isKept: Bool
 
   /// - Parameters:
-  ///   - directory: where tokens and copy stay; nil: in memory.
-  ///   - zones: names of the user's own zones to subscribe to; none: all zones.
+  ///   - directory: where the tokens and the copy are kept; nil means in memory.
+  ///   - zones: names of the user's own zones to subscribe to; an empty list means all zones.
   init(
     number: Int, address: RelayAddress, transport: any RelayTransport, tokens: PhoneTokens,
     directory: String?, zones: [String], talk: PhoneTalk
@@ -82,7 +82,8 @@ struct CommandLinePhone: Sendable {
       if let passing = errors.first(where: \.isPassing) { throw passing }
       return errors
     }
-    // The user's devices are woken by an equal subscription that the user has already.
+    // A duplicate is no failure: the equal subscription, which the user has already, wakes the
+    // user's devices.
     if let error = errors.first(where: { !$0.message.contains("is duplicate of") }) {
       throw Failure(.failed, "\(error)", hint: "correct --zone")
     }
@@ -91,7 +92,8 @@ struct CommandLinePhone: Sendable {
     try await fetch { try await client.fetchAllChanges() }
   }
 
-  /// - Returns: when zones that must wait may be fetched.
+  /// - Returns: the time from which the zones that must wait may be fetched; nil if no zone must
+  ///   wait.
   @discardableResult
   private func fetch(_ round: () async throws -> FetchReport) async throws -> Date? {
     let report = try await persist(round)
@@ -103,7 +105,8 @@ struct CommandLinePhone: Sendable {
     return report.deferredUntil
   }
 
-  /// Repeats a call until the relay answers it. The client itself waits between its requests.
+  /// Repeats a call while the relay is unreachable or busy, or while the answer is not a relay's
+  /// answer. Other errors are thrown. The client itself waits between its requests.
   private func persist<Value>(_ call: () async throws -> Value) async throws -> Value {
     while true {
       do {

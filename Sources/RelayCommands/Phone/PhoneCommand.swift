@@ -90,7 +90,7 @@ struct PhoneRunCommand: RelayCommand {
     }
   }
 
-  /// Each phone holds a poll open.
+  /// The most phones of one run. Each phone holds a poll open.
   private static let countMax = 10_000
 
   func perform(_ console: Console) async throws -> ExitStatus {

@@ -3,8 +3,8 @@ import Foundation
 import enum RelayCore.Hex
 import ZoneRelayClient
 
-/// A phone's copy of its zones: names and change tags of records. With a directory each zone is a
-/// file there, replaced whole with each page.
+/// A phone's copy of its zones: names and change tags of records. If a directory is given, it holds
+/// one file for each zone, and each page of a zone replaces the whole file.
 actor PhoneCopy: ChangeSink {
   private struct Zone: Codable {
     var zone: ZoneID
@@ -82,7 +82,8 @@ actor PhoneCopy: ChangeSink {
     try FileManager.default.removeItem(at: file)
   }
 
-  /// A zone's name may have characters that no file name may have.
+  /// The file of a zone, named by a hash, because the name of a zone may have characters that no
+  /// file name may have.
   private func file(of zone: ZoneID) -> URL? {
     let digest = SHA256.hash(data: Data("\(zone.owner)\n\(zone.name)".utf8))
     return directory?.appendingPathComponent("\(Hex.text(Array(digest.prefix(16)))).json")

@@ -11,7 +11,7 @@ struct PhoneRun {
   let time: Span?
 
   func run() async throws -> ExitStatus {
-    // If the reader has gone, the phones still leave the relay.
+    // Without this line, a closed output would end the process before the phones leave the relay.
     signal(SIGPIPE, SIG_IGN)
     let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
     var end = End.interrupted
@@ -41,12 +41,12 @@ struct PhoneRun {
             return .interrupted
           }
         }
-        // The first to end, ends all.
+        // The task that ends first ends all tasks.
         defer { group.cancelAll() }
         return try await group.next() ?? .interrupted
       }
     } catch is CancellationError {
-      // The end of the run has cancelled what was left.
+      // A task that was cancelled by the end of the run has not failed.
     } catch let error as RelayError {
       throw Failure(.failed, "\(error)", hint: hint(error))
     }

@@ -14,7 +14,7 @@ actor PhoneTalk {
 
   func tell(_ event: PhoneEvent) {
     count(event)
-    // Each line of JSON names its phone. For people, the lines of many phones would be noise.
+    // Each line of JSON names its phone. For people, the lines of many phones would be too many.
     guard json || !isFarm else { return }
     show(event)
   }
@@ -46,7 +46,8 @@ actor PhoneTalk {
 
   private func show(_ event: PhoneEvent) {
     if json {
-      // Every member of an event is a text, a number or a list of them.
+      // The write cannot fail: an event holds only texts, numbers and flags, and lists and groups
+      // of these.
       try? Renderer(format: .jsonLine, console: console).write(event)
       return
     }

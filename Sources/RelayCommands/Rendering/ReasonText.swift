@@ -1,7 +1,7 @@
 import RelayCore
 import RelayWire
 
-/// The reason of an explanation in sentences: what holds, and what an operator can do.
+/// The reason of an explanation in two sentences: what the reason is, and what an operator can do.
 struct ReasonText {
   private let sentence: String
   private let advice: String
@@ -96,7 +96,7 @@ struct ReasonText {
         + "registration has the push token now"),
   ]
 
-  /// What holds, with its time, its wake and its detail.
+  /// The sentence of a reason, with its detail, its wake and its times.
   static func sentence(_ reason: ExplainReport.Reason) -> String {
     var text = texts[reason.code]?.sentence ?? reason.code
     if let detail = reason.detail { text += ": \(detail)" }

@@ -23,7 +23,7 @@ enum SecretFiles {
 }
 
 extension [String] {
-  /// The first of each text.
+  /// The texts without repetitions: only the first of equal texts stays.
   var uniqued: [String] {
     var seen: Set<String> = []
     return filter { seen.insert($0).inserted }

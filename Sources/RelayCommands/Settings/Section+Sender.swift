@@ -1,12 +1,13 @@
 import RelayPush
 
 extension Section {
-  /// What the sender of a route makes of its settings: finds now what it would refuse at start.
+  /// Calls `make`, which checks a route's settings as the route's sender does. So settings that the
+  /// sender would refuse at start are reported now.
   ///
   /// - Parameters:
-  ///   - keys: the key that a problem of a code concerns.
+  ///   - keys: for a code of a problem, the key that the problem concerns.
   ///   - other: the key that any other problem concerns.
-  /// - Returns: nil if the sender would refuse them; the problem is reported.
+  /// - Returns: what `make` returns; nil if `make` throws a problem, which is then reported.
   func proven<Made>(
     _ keys: [PushProblem.Code: String], else other: String,
     _ make: () throws(PushProblem) -> Made

@@ -54,7 +54,8 @@ final class Section {
   }
 
   func report(_ name: String, _ wrong: ValueError) {
-    // The file's line has another value.
+    // The wrong value comes from an override, so the report names the override and no line of the
+    // file.
     if canBeOverridden, let other = diagnostics.overrides.value(of: key(name)) {
       return diagnostics.report(
         key(name), ValueError("\(other.name): \(wrong.cause)", remedy: wrong.remedy))

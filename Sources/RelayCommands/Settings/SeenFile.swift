@@ -5,7 +5,7 @@ struct SeenFile: Hashable, Sendable {
   var path: String
   /// Nil if there is no such file, or if this process may not look at it.
   var permissions: FilePermissions?
-  /// Those of the directories above it; nil if one of them cannot be looked at.
+  /// The permissions of the directories above the file; nil if one of them cannot be looked at.
   var above: [FilePermissions]?
 
   static func look(at path: String) -> SeenFile {

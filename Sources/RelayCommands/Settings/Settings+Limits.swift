@@ -31,7 +31,7 @@ extension Settings {
       else: "is less than one body may have", Quantity.text(bytes:))
   }
 
-  /// Reads every limit of the core. As of requests, no limit may be 0.
+  /// Reads every limit of the core. No limit may be 0, because a limit of 0 would block for ever.
   mutating func readCoreLimits(_ section: Section) {
     let many = ValueParser.count(1...100_000_000)
     // One change may fire all of a user's subscriptions. Each notification gets a position of its

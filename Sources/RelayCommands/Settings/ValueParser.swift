@@ -9,7 +9,7 @@ struct ValueParser<Value> {
 }
 
 extension ValueParser {
-  /// Refuses each text of which `parse` makes nothing.
+  /// Refuses each text for which `parse` returns nil.
   ///
   /// - Parameter refusal: what is wrong, such as `is no duration`; the text stands before it.
   init(
@@ -34,7 +34,7 @@ extension ValueParser {
       }, show: show)
   }
 
-  /// Makes another value of what this parser has read.
+  /// Returns a parser that makes another value from the value that this parser has read.
   func then<Next>(
     show: @escaping (Next) -> String, _ next: @escaping (Value) throws(ValueError) -> Next
   ) -> ValueParser<Next> {

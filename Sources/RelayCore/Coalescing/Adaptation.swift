@@ -1,7 +1,8 @@
 /// What the relay observes of a device, for the adaptive budget. Only `learnt` is durable.
 package struct Adaptation: Hashable, Sendable {
   package internal(set) var learnt: LearntBudget
-  /// When the last background push was delivered. `nil` means that no push waits for an answer.
+  /// When the last background push was delivered, if the device has not answered that push;
+  /// otherwise `nil`.
   private var unansweredSince: Instant?
   /// How many wakes in a row the device has not answered, including the last wake.
   private var silences = 0

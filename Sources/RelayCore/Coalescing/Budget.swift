@@ -21,8 +21,8 @@ package struct Budget: Hashable, Sendable {
 
   package init(times: [Instant] = []) { self.times = times }
 
-  /// When the next attempt is allowed: at `at`, or when the oldest of the last `max` attempts is
-  /// `per` old; `.never` if `max` is 0.
+  /// When the next attempt is allowed: at `at`, but not before the oldest of the last `max`
+  /// attempts is `per` old; `.never` if `max` is 0.
   package func opens(_ rule: Rule, at: Instant) -> Instant {
     guard times.count >= rule.max else { return at }
     guard rule.max > 0 else { return .never }

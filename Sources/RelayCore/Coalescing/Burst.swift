@@ -14,7 +14,7 @@ package struct Burst: Hashable, Sendable {
 
   package init() {}
 
-  /// A change has arrived at `now`, which is not earlier than in the call before.
+  /// A change has arrived. `now` is never earlier than in the previous call.
   mutating func goOn(at now: Instant) {
     if silentAt < now { first = now }
     last = now

@@ -15,14 +15,17 @@ extension Lane {
   }
 
   /// When an adaptive budget allows the next wake. The budget is spread evenly over its stretch. At
-  /// the end of a burst, the relay uses the wakes that are left without waiting for the even gap.
+  /// the end of a burst, the relay uses the wakes that are left, and does not wait for the even
+  /// gap.
   ///
   /// ```
   /// six wakes were not answered  ─▶ an hour after the last wake
-  /// one change, or a wake again  ─▶ an even gap after it: an hour divided by the learnt number
+  /// one change, or a re-wake     ─▶ an even gap after the last wake: an hour divided by the learnt
+  ///                                 number
   /// several changes in a burst   ─▶ when the burst is over, and either an even gap has passed or
   ///                                 the configured number allows a wake; at the latest after the
-  ///                                 longer of two even gaps, for the learnt and configured number
+  ///                                 longer of two even gaps: of the learnt and of the configured
+  ///                                 number
   /// something urgent             ─▶ as in a burst, but without waiting for the end of the burst
   /// ```
   private func paced(_ rule: Budget.Rule, _ policy: WakePolicy, at now: Instant) -> Instant {

@@ -41,11 +41,11 @@ extension Lane {
     settleState()
   }
 
-  /// The courier took a background wake. If the device has a provider, the fallback begins; a
-  /// fallback that has begun covers this wake too and stays due at the same time.
+  /// The courier took a background wake. If the device has a provider, the fallback begins. A
+  /// fallback that had already begun covers this wake too, and keeps its due time.
   mutating func courierTold(_ attempt: Attempt, at now: Instant, policy: WakePolicy) {
     guard reach.hasProvider else { return }
-    // A re-wake repeats what all earlier wakes told, so the fallback covers these, too.
+    // A re-wake repeats what all earlier wakes told, so the fallback covers those wakes, too.
     let first = attempt.isLadder ? 1 : attempt.wake
     fallback = PushFallback(
       first: min(fallback?.first ?? first, first), last: max(fallback?.last ?? 0, attempt.wake),

@@ -34,7 +34,8 @@ struct WakeNaming {
   let overCourier: Bool
   let at: Instant
 
-  /// The part of the lane that the subject is; `nil` if the payload does not name it.
+  /// The traced part of the lane to which the subject belongs; `nil` if the payload does not name
+  /// the subject.
   func part(of subject: Pending) -> TracedPart? {
     guard subject.isTellable(folded), !(overCourier && lane.isHeld(subject, at: at)) else {
       return nil

@@ -45,9 +45,9 @@ extension Lane {
       .max { $0.position < $1.position }
   }
 
-  /// Whether a hot change gives the lane a new slot. The change gives none while the lane's slot is
-  /// still to come, or while an earlier hot change is untold: a lane that missed its slot does not
-  /// move to the end of the smear with each further change.
+  /// Whether a hot change gives the lane a new slot. The change gives no slot while the lane's slot
+  /// is still to come, or while an earlier hot change is untold: a lane that missed its slot does
+  /// not move to the end of the smear with each further change.
   package func needsSlot(at now: Instant) -> Bool {
     if case .retired = state { return false }
     return slot <= now && !pending.subjects.contains { $0.isHot && $0.isFresh }
@@ -58,9 +58,9 @@ extension Lane {
     pending.subjects.first { $0.isHot && $0.isFresh }?.content.zone
   }
 
-  /// The hot zone in whose smear a late lane gets a new slot. `nil` means that the lane gets none:
-  /// it is not late, already got a new slot for being late, must repeat what the courier told, or
-  /// has something to tell that is not hot.
+  /// The hot zone in whose smear a late lane gets a new slot. `nil` means that the lane gets no new
+  /// slot: the lane is not late, already got a new slot for being late, must repeat what the
+  /// courier told, or has something to tell that is not hot.
   package func lateZone(at now: Instant) -> ZoneID? {
     guard slot > .zero, slot + WakePacer.lateAfter <= now, !isSentBack, !isFallbackDue(at: now),
       pending.subjects.allSatisfy({ $0.isHot || !$0.isFresh })

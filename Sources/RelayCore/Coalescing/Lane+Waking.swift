@@ -89,8 +89,8 @@ extension Lane {
     reach.repeats && pending.subjects.contains { names($0) && !isHeld($0, at: now) }
   }
 
-  /// The timer of a connected device without a provider, whose fresh subjects wait for the slot;
-  /// `nothing` in other cases.
+  /// For a connected device without a provider: the timer until the slot, if the device's fresh
+  /// subjects wait for the slot; `nothing` in other cases.
   private func waitingHere(at now: Instant) -> NextStep {
     guard reach.isHere, pending.isFresh, opens(at: now) > now else { return .nothing }
     return .timer(slot, .slot)
@@ -177,7 +177,7 @@ extension Lane {
     if isAlert {
       let next = pending.takeAlert(folded)
       attempt.alert = next?.shown
-      // A newer alert of the subject waits. It counts as a match that comes during the attempt.
+      // If a newer alert of the subject waits, that alert counts as a match during the attempt.
       if next?.isFollowed == true { attempt.gathering = Attempt.Gathering(first: now, last: now) }
       if !overCourier { alert.spend(policy.alert, at: now) }
     } else if !overCourier, policy.mode != .off {

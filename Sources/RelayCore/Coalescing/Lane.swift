@@ -131,7 +131,7 @@ extension Lane {
     case nothing
     /// The lane waits until this time, for this reason.
     case timer(Instant, Wait)
-    /// The lane waits for a fold, which makes what is due visible, makes an attempt durable, or
+    /// The lane waits for a fold, which lets readers find what is due, makes an attempt durable, or
     /// reserves wake numbers.
     case fold
     /// A push may wake the device now, if its route allows.

@@ -185,7 +185,7 @@ extension Lane.State {
     }
   }
 
-  /// The device has another address, so a lane does not rest because of the earlier address.
+  /// The device has another address, so the lane no longer rests because of the earlier address.
   ///
   /// - Returns: true if the lane was resting.
   mutating func moved(_ waiting: Waiting) -> Bool {

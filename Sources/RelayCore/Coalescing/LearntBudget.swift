@@ -6,10 +6,10 @@
 /// delay from a push to the device's next fetch.
 ///
 /// ```
-/// quick answer, and the budget was used up ─▶ one more
-/// quick answer, below what is configured   ─▶ one more
+/// quick answer, and the budget was used up ─▶ one wake more
+/// quick answer, learnt < configured number ─▶ one wake more
 /// no answer before the next wake           ─▶ half as many, but at least Apple's two
-/// no answer to six in a row                ─▶ one, until there is an answer: the device is
+/// no answer to six wakes in a row          ─▶ one wake, until the device answers: the device is
 ///                                             unused, or its app was force-quit
 /// ```
 package struct LearntBudget: Hashable, Sendable {

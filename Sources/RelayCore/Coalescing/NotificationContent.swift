@@ -89,7 +89,7 @@ package struct AlertKey: Hashable, Sendable {
 }
 
 extension NotificationContent {
-  /// The content of a subscription's notification of a change.
+  /// The content of the notification that a subscription fires for a change.
   init(
     _ change: Change, _ subscription: Subscription, _ database: Database, isCut: Bool,
     limits: Limits

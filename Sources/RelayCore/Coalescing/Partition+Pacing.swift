@@ -56,8 +56,9 @@ extension Partition {
     if let key = key(lane.hotZone, of: device) { pacers.recovered(lane.slot, of: key) }
   }
 
-  /// Moves the waiting lanes' slots in the proportion of the rates. The move alone does not cause a
-  /// write, so after a crash the old slots apply again.
+  /// After a new rule for smears, moves the slots of waiting lanes closer or further away, in the
+  /// proportion of the old rate to the new rate. The move alone does not cause a write, so after a
+  /// crash the old slots apply again.
   mutating func stretchSlots(from old: WakePacer.Rule, at now: Instant) {
     guard old != policy.smearing else { return }
     let stretches = pacers.stretch(from: old, to: policy.smearing, at: now)

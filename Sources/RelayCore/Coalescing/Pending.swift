@@ -69,8 +69,8 @@ package struct Pending: Hashable, Sendable {
       freshFrom = match.position
       isFreshOfAlert = match.alert != nil
     }
-    // A wake names all changes of a quiet subject or none, and the wake in flight lacks this
-    // change.
+    // A wake must name all changes of a quiet subject. The wake in flight lacks this change, so
+    // that wake does not count as naming the subject.
     if match.isQuiet { unname() }
     isHot = match.isHot && (isHot || !isFresh)
     // The match of an alert that could not be shown may be older than `content`.
@@ -107,7 +107,7 @@ package struct Pending: Hashable, Sendable {
 
   mutating func unname() { (isCovered, isCoveredOfAlert) = (false, false) }
 
-  /// A delivered wake has told the device the covered delivery.
+  /// A delivered wake has told the device of the covered delivery.
   mutating func told(by wake: UInt32) {
     unname()
     toldBy = wake

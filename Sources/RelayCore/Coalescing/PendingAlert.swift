@@ -4,9 +4,9 @@ package struct PendingAlert: Hashable, Sendable {
   package var content: NotificationContent
   package var position: Position
   package var zonePosition: Position
-  /// The alert's appearance, if the alert names values of the record or the subscription is gone;
-  /// it is erased with the alert. `nil` means that the subscription gives the appearance when the
-  /// alert is shown.
+  /// The alert's appearance, if the alert names values of the record or the subscription is gone.
+  /// The appearance is erased together with the alert. `nil` means that the subscription gives the
+  /// appearance when the alert is shown.
   package var look: NotificationInfo?
   /// A hot alert is shown at once, and its push states the time before which the device must not
   /// fetch.

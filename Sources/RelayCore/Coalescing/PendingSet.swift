@@ -87,8 +87,8 @@ package struct PendingSet: Hashable, Sendable {
   /// Removes the first alert and returns its newest folded form. If a newer alert of the same key
   /// is not folded, that alert then waits behind all other alerts.
   ///
-  /// - Returns: the alert to show, and whether a newer alert waits; `nil` if no alert of the key is
-  ///   folded.
+  /// - Returns: the alert to show, and whether a newer alert waits; `nil` if no alert waits, or no
+  ///   alert with the first alert's key is folded.
   mutating func takeAlert(_ folded: Ordinal) -> (shown: PendingAlert, isFollowed: Bool)? {
     guard let first = alerts.first, let shown = first.shown(folded) else { return nil }
     alerts.removeFirst()

@@ -48,8 +48,8 @@ package struct WakePacer: Hashable, Sendable {
 
   /// The next free slot, in microseconds, because gaps may be shorter than a millisecond.
   private var next: Int64 = 0
-  /// Where in a gap the slots begin, as a multiple of the golden ratio. So the slots of any number
-  /// of sequences are evenly spread, in one partition or many.
+  /// Where in a gap the slots begin: the fractional part of `phase` times the golden ratio. So the
+  /// slots of any number of sequences are evenly spread, in one partition or many.
   private var phase: UInt64
   /// The fetches a second that the last hot change's producer declared; 0 if it declared none.
   package private(set) var capacity = 0

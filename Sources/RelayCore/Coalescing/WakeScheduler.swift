@@ -93,7 +93,7 @@ struct WakeScheduler: Sendable {
   /// Records that the lane waits in the queue of `route`. The caller then adds the lane to that
   /// queue.
   ///
-  /// - Returns: false if the lane waits there already.
+  /// - Returns: false if the lane waits in that queue already.
   mutating func lineUp(_ device: Int, at route: RouteKey) -> Bool {
     guard slot(device).line != route else { return false }
     grow(to: device)

@@ -1,4 +1,4 @@
-/// A branch of the coordinator's code, by a name. A simulation proves nothing about a branch that
+/// The name of a branch of the coordinator's code. A simulation proves nothing about a branch that
 /// the simulation has not reached.
 package enum Branch: UInt8, CaseIterable, Sendable {
   // Branches of the group commit.
@@ -6,7 +6,7 @@ package enum Branch: UInt8, CaseIterable, Sendable {
   case commitFull
   /// A single request was larger than the bound of a commit, and was not divided.
   case requestKeptWhole
-  /// A fold was awaited, so further facts of callers that had used up their turn waited for the
+  /// A fold was awaited. So further facts of callers that had used up their turn waited until the
   /// cut of that fold.
   case commitHeldForReader
   case commitRefused

@@ -1,5 +1,6 @@
 extension Coordinator {
-  /// What the shell must do next, in this order.
+  /// What the shell must do next. The shell performs the actions in the order in which it gets
+  /// them.
   package enum Action: Sendable {
     /// Make these entries durable in one commit, then input `appended`. One commit is under way at
     /// a time.
@@ -27,8 +28,8 @@ extension Coordinator {
 
     /// A read of this place must wait for the next fold.
     case dirtied(ReadTarget)
-    /// All places that were dirtied before this action are in a cut, except those of these
-    /// partitions.
+    /// All places that were dirtied before this action are in a cut, except the places of the
+    /// partitions `without`.
     case cut(without: Set<PartitionID>)
     /// The cut is durable: serve the readers that waited for it.
     case visible
@@ -39,13 +40,14 @@ extension Coordinator {
     case feedback(Set<Scope>)
     /// Report the event to operators.
     case event(Event)
-    /// Keep what was decided. If the entries are lost, only explanations suffer.
+    /// Keep these entries of what was decided. If they are lost, only explanations are incomplete.
     case trace([TraceBatch])
     /// Begin the next turn after this time, or earlier. This is the last action of every turn.
     case timer(Span)
     /// After `stop`: nothing is under way any more, or the stop's deadline has come.
     case stopped
-    /// The store failed permanently: end the process, and let recovery at the next start decide.
+    /// The store failed permanently: end the process. Recovery at the next start finds out what was
+    /// written.
     case failed(StoreError, Failure)
   }
 

@@ -48,7 +48,7 @@ extension Coordinator {
 
   /// The machine's clocks, read at one moment.
   package struct Moment: Sendable {
-    /// Milliseconds since 1970; may jump either way.
+    /// Milliseconds since 1970; may jump forwards or backwards.
     package var wall: Instant
     /// Milliseconds since boot, sleep included; never goes back.
     package var boot: Instant

@@ -1,7 +1,7 @@
 extension Coordinator {
-  /// How long after the last durable time a fold writes the time alone, if nothing else is folded.
-  /// A start compares the wall clock with the durable time, and a start after a quiet weekend must
-  /// not look like a start after a long stop.
+  /// When the newest durable time is this old, a fold writes the time, even if nothing else is to
+  /// be folded. A start compares the wall clock with the durable time, and a start after a quiet
+  /// weekend must not look like a start after a long stop.
   static let timeKeptEvery = Span.minutes(10)
 
   /// Translates the moment in a verdict from the provider's clock to the relay's time.

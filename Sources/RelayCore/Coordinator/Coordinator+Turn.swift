@@ -8,7 +8,8 @@ extension Coordinator {
   /// same moment.
   ///
   /// - Parameters:
-  ///   - inputs: what has happened since the last turn, in order; requests first.
+  ///   - inputs: what has happened since the last turn: first the requests, then all other inputs,
+  ///     each of the two in order.
   ///   - hasReaders: whether a reader waits for a fold now.
   package mutating func handle(
     _ inputs: [Input], hasReaders: Bool, at moment: Moment
@@ -126,8 +127,8 @@ extension Coordinator {
   }
 
   /// How many facts may be journalled before the next cut, each counted as one entry. There is no
-  /// bound while nothing waits for a fold. There is none either while the store refuses folds: no
-  /// cut is near then, and facts that only need the journal continue.
+  /// bound while nothing waits for a fold. There is also no bound while the store refuses folds,
+  /// because no cut is near then, and facts that only need the journal continue.
   private var roomInCut: Int {
     isFoldAwaited && counters.storeTrouble == nil
       ? settings.work.entriesForReader - relay.uncutEntries - stepping.count : .max

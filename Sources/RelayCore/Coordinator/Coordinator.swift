@@ -50,7 +50,7 @@ package struct Coordinator: ~Copyable {
     pacer = FanOutPacer(entriesMax: settings.work.entriesForSlices)
     clock = RelayClock(latest: replay.latest, wall: moment.wall, boot: moment.boot)
     // The first fold comes before the first trim, so that a replayed tail is folded even if the
-    // process keeps crashing soon.
+    // process crashes soon after every start.
     trims = TrimSchedule(first: replay.latest + settings.trimEvery)
     timeKept = replay.latest
     counters.unfolded = replay.replayed

@@ -1,6 +1,7 @@
-/// Which partitions a cut leaves out while something waits for a fold. A partition with much to
-/// fold is left out for that reason from at most every second cut. So a reader in another partition
-/// waits for one large fold, and not for two.
+/// Which partitions a cut leaves out while something waits for a fold. If a cut leaves out a
+/// partition because that partition has much to fold, the next cut does not leave out this
+/// partition for this reason again. So a reader in another partition waits for one large fold, and
+/// not for two.
 struct CutTurns: Sendable {
   private(set) var leftOut: Set<PartitionID> = []
 

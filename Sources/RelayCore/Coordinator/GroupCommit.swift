@@ -126,8 +126,8 @@ struct GroupCommit: Sendable {
   /// A cut was taken, so every submitter may have a turn again (see `next`).
   mutating func cut() { waiting.cut() }
 
-  /// The next commit; `nil` means that one is under way, that no fact waits, or that it is too
-  /// early to try again.
+  /// The next commit; `nil` means that one is under way, that no fact waits, that all waiting facts
+  /// must wait for a cut, or that it is too early to try again.
   ///
   /// - Parameter room: how many facts have room before the next cut. Beyond that number, submitters
   ///   that have had a turn since the last cut wait for the cut. So the cut's fold stays small for
@@ -166,7 +166,7 @@ struct GroupCommit: Sendable {
     return placed.isEmpty ? nil : placed.map(\.entry)
   }
 
-  /// The commit is durable. The caller now steps these facts, each partition's in this order, and
+  /// The commit is durable. The caller now steps the facts of each partition in this order, and
   /// calls `stepped`.
   mutating func committed() -> [Durable] {
     for placed in placed { last[Int(placed.entry.partition.number)] = placed.entry.ordinal }
@@ -203,8 +203,8 @@ struct GroupCommit: Sendable {
 
   /// The store has no room now, or cannot write now.
   ///
-  /// The next commit is half as large, so that a large group of facts that the relay made does not
-  /// wait for room that a smaller group does not need.
+  /// The next commit is half as large, because a smaller group of the relay's own facts may find
+  /// room where a large group would have to wait.
   mutating func refused(retryAt: Instant) -> Refused {
     self.retryAt = retryAt
     halve()

@@ -6,10 +6,11 @@ package struct JournalReplay: ~Copyable {
   var last: [Ordinal]
   let outbox: [OutboxRow]
   private(set) var dirtied: [ReadTarget] = []
-  /// The newest entries of the replay, how many they are, and how many older ones were left out.
+  /// The newest trace entries of the replay. `traced` is their number, and `untold` is the number
+  /// of older trace entries that were left out.
   private var newest: [TraceBatch] = []
   private var (traced, untold) = (0, 0)
-  /// How many entries were stepped again.
+  /// How many entries of the journal were stepped again.
   package private(set) var replayed = 0
   /// The greatest durable time.
   private(set) var latest: Instant
@@ -49,7 +50,7 @@ package struct JournalReplay: ~Copyable {
     record()
   }
 
-  /// How many entries of a long replay are kept: as many as the recorder has room for.
+  /// How many trace entries of a long replay are kept: as many as the recorder has room for.
   package static let traceMax = 32_768
 
   private mutating func record() {
@@ -57,7 +58,7 @@ package struct JournalReplay: ~Copyable {
     newest += batches
     traced += batches.reduce(0) { $0 + $1.count }
     var excess = 0
-    // The entry that says how many were left out counts, too.
+    // The trace entry that states how many entries were left out counts, too.
     while traced + (untold > 0 ? 1 : 0) > Self.traceMax {
       traced -= newest[excess].count
       untold += newest[excess].count

@@ -20,8 +20,9 @@ struct PendingAnswers: Sendable {
   /// For each fact, how many things it still waits for, and the answers that are due after that. A
   /// fact waits for each target of its messages and for each push that it recalled.
   private var forwards: [FactPlace: (left: Int, due: [Due])] = [:]
-  /// For each partition, the facts in `forwards`, and some that were removed from `forwards` since.
-  /// All messages of facts before the first one that is still in `forwards` were delivered.
+  /// For each partition, the ordinals of the facts in `forwards`, and of some facts that `forwards`
+  /// no longer holds. All messages of facts before the first fact that `forwards` holds were
+  /// delivered.
   private var undelivered: [PartitionID: Heap<Ordinal>] = [:]
   /// Folded facts in order of ordinals. Each waits until `forwards` holds neither that fact nor an
   /// earlier fact of its partition.

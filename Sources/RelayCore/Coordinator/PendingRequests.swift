@@ -36,7 +36,8 @@ struct PendingRequests: Sendable {
 
   /// - Parameters:
   ///   - missing: how many answers each fact of the request will have.
-  ///   - until: on the boot clock; never before the deadline of an earlier request.
+  ///   - until: the request's deadline on the boot clock; never before the deadline of an earlier
+  ///     request.
   mutating func open(_ request: RequestID, missing: [Int], until: Instant) {
     deadlines.append((request, until))
     open[request] = Open(
@@ -67,8 +68,8 @@ struct PendingRequests: Sendable {
     actions.append(.release(request))
   }
 
-  /// Gives up requests whose deadline has come. The cost is proportional to these and to the
-  /// requests that were answered before their deadlines.
+  /// Gives up requests whose deadline has come. The cost is proportional to the number of these
+  /// requests and of the requests that were answered before their deadlines.
   mutating func giveUp(
     until now: Instant, _ why: Unavailable, into actions: inout [Coordinator.Action]
   ) {

@@ -9,8 +9,8 @@ struct PushesInFlight: Sendable {
 
   func contains(_ attempt: PushAttempt.ID) -> Bool { attempts.contains(attempt) }
 
-  /// - Returns: false if the attempt's route has no sender, because a restart removed the route's
-  ///   environment or provider from the configuration.
+  /// - Returns: false if the attempt's route has no sender, because the route's environment or
+  ///   provider was removed from the configuration before the last start.
   mutating func add(_ attempt: PushAttempt) -> Bool {
     attempts.insert(attempt.id)
     return attempt.route.transport == .courier || routes.contains(attempt.route)

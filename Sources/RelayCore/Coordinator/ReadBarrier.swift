@@ -34,7 +34,7 @@ package struct ReadBarrier<Reader: Sendable>: Sendable {
   package mutating func begin() { isRecovering = false }
 
   /// - Parameters:
-  ///   - until: on the boot clock.
+  ///   - until: the reader's deadline on the boot clock.
   ///   - reader: the shell's value, which is kept if the reader has to wait.
   /// - Returns: the outcome now; `nil` means that the reader waits.
   package mutating func read(
@@ -74,7 +74,7 @@ package struct ReadBarrier<Reader: Sendable>: Sendable {
     (open, waitingForNext) = (left, late)
   }
 
-  /// - Returns: readers that waited for the cut; everything is visible to them.
+  /// - Returns: readers that waited for the cut; the changes that they waited for are now visible.
   package mutating func folded() -> [Reader] {
     inCut = []
     refusal = nil

@@ -11,17 +11,17 @@ package struct RelaySettings: Sendable {
   package var readersMax = 4_096
   /// How long a request waits for a commit or a fold before the caller is told to retry.
   package var answerWithin = Span.seconds(20)
-  /// The most facts that are journalled and not folded. Above this number, new facts are refused
+  /// The most facts that are journalled and not folded. From this number on, new facts are refused
   /// until folds catch up.
   package var journalTailMax = 1_000_000
-  /// The most feed entries that wait for a cut. Above this number, new facts are refused and
+  /// The most feed entries that wait for a cut. From this number on, new facts are refused and
   /// durable facts wait until folds catch up. One fact may make many entries: a public change makes
   /// one for each subscription that fires.
   package var entriesUncutMax = 500_000
   package var tombstonesKept = Span.days(30)
   package var notificationsKept = Span.days(30)
   package var feedbackKept = Span.days(30)
-  /// How often entries that are too old are searched for.
+  /// How often the relay searches for entries that are too old.
   package var trimEvery = Span.minutes(1)
   /// How long a stop waits for the verdicts of pushes in flight.
   package var drainGrace = Span.seconds(12)

@@ -44,7 +44,7 @@ package struct Circuit: Sendable {
   package static let roomAtLeast = 10
 
   /// - Parameter outageDevices: how many devices in a row without an answer are an outage; `nil`
-  ///   means that no number is.
+  ///   means that no number of such devices is an outage.
   init(inFlightMax: Int, probe: Span, outageDevices: Int?) {
     self.inFlightMax = inFlightMax
     room = inFlightMax
@@ -61,7 +61,7 @@ package struct Circuit: Sendable {
     }
   }
 
-  /// An attempt is in flight. The first one of an open route is its probe.
+  /// An attempt is in flight. The first attempt of an open route is the route's probe.
   mutating func began(_ attempt: PushAttempt.ID) {
     guard case .open = state else { return }
     (state, probing) = (.probing, attempt)

@@ -4,7 +4,7 @@
 /// ```
 /// due ──next──▶ sending ──taken──▶ due, while there is more; else quiet ──added──▶ due
 ///  ▲               ├──failed──▶ resting ──time──▶ due     (twice as long each time, ±20 %)
-///  └───renewed──── └──refused──▶ stopped   (renewed meanwhile: due)
+///  └───renewed──── └──refused──▶ stopped   (failed or refused after `renewed`: due)
 /// ```
 /// The first state is *due*, because items of an earlier process may wait. All instants are of the
 /// boot clock.
@@ -44,7 +44,7 @@ package struct FeedbackSending: Hashable, Sendable {
   private enum State: Hashable {
     case quiet
     case due
-    /// A delivery is under way. `isRung` means that another delivery must follow, and `isRenewed`
+    /// A delivery is under way. `isRung` means that another delivery must follow. `isRenewed` means
     /// that this delivery goes to the server that was configured before the last reload.
     case sending(isRung: Bool, isRenewed: Bool)
     case resting(until: Instant)

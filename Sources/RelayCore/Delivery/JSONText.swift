@@ -67,7 +67,7 @@ package struct JSONText: Sendable {
     }
   }
 
-  /// Writes an array, each of whose elements `write` writes.
+  /// Writes an array. `write` writes each element.
   package mutating func array<Element>(
     _ elements: some Sequence<Element>, _ write: (inout JSONText, Element) -> Void
   ) {

@@ -1,6 +1,7 @@
 /// The reports about devices to the apps' own servers.
 extension Partition {
-  /// Reports news of a device, unless it is a device of the doctor: no app's server knows of those.
+  /// Reports news of a device, unless it is a device of the doctor: no app's server knows the
+  /// doctor's devices.
   mutating func tell(_ news: Feedback.News, of device: Int, at now: Instant) {
     let slot = devices[device]
     guard slot.account == .apps else { return }

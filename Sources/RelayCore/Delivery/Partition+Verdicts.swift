@@ -1,8 +1,8 @@
 /// How attempts end for their devices.
 extension Partition {
-  /// An attempt ended. A late or repeated verdict finds another serial and changes nothing. After a
-  /// failure the lane backs off even if the attempt cost no budget, so that such attempts are not
-  /// repeated without end.
+  /// An attempt ended. A late or repeated verdict changes nothing, because its attempt's serial is
+  /// not the serial of an attempt under way. After a failure the lane backs off even if the attempt
+  /// cost no budget, so that such attempts are not repeated without end.
   package mutating func ended(
     _ attempt: PushAttempt.ID, _ verdict: Verdict, at now: Instant, _ effects: inout [Effect]
   ) {
@@ -61,8 +61,8 @@ extension Partition {
   }
 
   /// The verdict that the relay believes. A report that an address is dead does not count if the
-  /// report's date is before the registration; the device is then tried again later. Even many such
-  /// reports do not show that our configuration is wrong.
+  /// report's date is not later than the registration; the device is then tried again later. Even
+  /// many such reports do not show that our configuration is wrong.
   package func believed(_ verdict: Verdict, of attempt: PushAttempt.ID) -> Verdict {
     guard case .gone(let since?, let reason) = verdict, let made = devices.attempt(attempt),
       made.registration == devices[attempt.device].registration,

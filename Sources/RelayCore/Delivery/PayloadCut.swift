@@ -15,7 +15,8 @@ struct PayloadCut: Hashable {
       notification, zone, user
   }
 
-  /// Every text is shortened down to this length before a part that follows the texts is dropped.
+  /// Every text is shortened down to this length before any part that `Part` lists after `texts` is
+  /// dropped.
   static let textBytesLeast = 64
 
   /// All cuts that keep `shown` visible. Each cut removes more than the cut before it.

@@ -1,7 +1,7 @@
 /// Encodes payloads, always within the limit. If a payload is too large, zones are left out of
-/// `zr.z` first, and `m` states this. Then parts of `ck` and `aps` are dropped, and `p` states
-/// this: first in CloudKit's documented order, then in this project's order. `sid` is never
-/// dropped. An alert keeps a visible part: its texts are shortened, the longest text first.
+/// `zr.z` first, and `m` states this. Then parts of `ck` and `aps` are dropped, first in CloudKit's
+/// documented order and then in this project's order, and `p` states this. `sid` is never dropped.
+/// An alert keeps a visible part: its texts are shortened, the longest text first.
 package enum PayloadEncoder {
   /// - Parameter aim: a size below `bytesMax` to reach if possible.
   package static func encode(_ text: WakeText, bytesMax: Int, aim: Int? = nil) -> Payload {
@@ -63,7 +63,7 @@ package enum PayloadEncoder {
         return Payload(bytes: head + tail, zonesNamed: named, isPruned: !cut.isNothing)
       }
       guard named > 0 else { return nil }
-      // Drop as many zones as certainly exceed the limit; each one takes its length and a comma.
+      // Drop the zones that certainly do not fit; each zone takes its length and a comma.
       var excess = size - bytesMax
       while excess > 0 && named > 0 {
         named -= 1

@@ -8,9 +8,9 @@ import DequeModule
 ///                                └──────────────────────┘
 /// ```
 /// A few dead tokens among many answers are normal for any app. A sudden large share of them means
-/// that our own environment, topic or key is wrong. So each such report is held for a moment, and
-/// if many come together none is believed: those devices rest in quarantine, and are all tried
-/// again at one time. All other devices are woken as before.
+/// that our own environment, topic or key is wrong. So each report of a dead address is held for a
+/// moment. If many such reports come together, the relay believes no report: the reported devices
+/// rest in quarantine, and are all tried again at one time. All other devices are woken as before.
 ///
 /// A user counts once, and a user with a dead token that never took a push counts half. A user may
 /// register any number of invented tokens, and must not stop the pruning of all other users in this
@@ -107,8 +107,8 @@ package struct Pruning: Hashable, Sendable {
   private var held: Deque<Held> = []
   private var quarantine: Span
   /// Whether the provider has accepted a push on this route, now or before the start. This is also
-  /// true if each device has a provider of its own, because a report about one provider shows
-  /// nothing about the others.
+  /// true if each device has a provider of its own, because a report of one provider shows nothing
+  /// about the other providers.
   private var isTried: Bool
   /// At most two devices that were reported dead without a date before a first push was accepted.
   private var untried: Set<ClientID> = []
@@ -231,9 +231,10 @@ package struct Pruning: Hashable, Sendable {
   /// Records an answer. While pruning is stopped, answers are only about devices outside the
   /// quarantine, so they show nothing about the devices in quarantine.
   ///
-  /// After a quarantine, as many answers as devices were in it decide, and not more than twice
-  /// `least`: a small app has no further devices. Of so few answers the share of dead ones decides,
-  /// because they never reach `least`.
+  /// After a quarantine, reports are believed again once as many answers have come as devices were
+  /// in quarantine, but at most twice `least`, because a small app has no further devices. If fewer
+  /// than twice `least` answers have come, the share of dead devices among them must also be small,
+  /// because so few answers may never reach `least`.
   private mutating func note(_ subject: Subject, isDead: Bool) {
     if case .stopped = state { return }
     speak(Voice(user: subject.user, isDead: isDead, hasTaken: subject.hasTaken))
@@ -245,8 +246,8 @@ package struct Pruning: Hashable, Sendable {
     quarantine = rule.quarantine
   }
 
-  /// A user's newest answer replaces the earlier answer, but an answer about an invented token does
-  /// not replace one about a real token.
+  /// A user's newest answer replaces the earlier answer. But a report of a dead token that never
+  /// took a push replaces only an earlier report of that kind.
   private mutating func speak(_ voice: Voice) {
     if let index = voices.firstIndex(where: { $0.user == voice.user }) {
       guard voice.weight >= voices[index].weight else { return }
@@ -258,7 +259,8 @@ package struct Pruning: Hashable, Sendable {
 
   private var dead: Int { voices.count { $0.isDead } }
 
-  /// How much the users count together, and how much those with a dead device do.
+  /// `all` is how much all users count together, and `dead` is how much the users with a dead
+  /// device count together.
   private var weights: (dead: Int, all: Int) {
     voices.reduce(into: (0, 0)) { weights, voice in
       weights.1 += voice.weight

@@ -8,7 +8,7 @@ package struct Push: Hashable, Sendable {
   /// The wake's deadline, after which the provider drops the push.
   package var expires: Instant
   /// The collapse id, of at most 64 bytes: the push replaces an earlier push with the same id.
-  /// `nil` means that the push replaces none.
+  /// `nil` means that the push replaces no earlier push.
   package var collapse: String?
   /// JSON, at most `Limits.payloadBytes`.
   package var payload: [UInt8]

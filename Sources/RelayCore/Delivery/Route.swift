@@ -9,8 +9,8 @@ package struct Route: Sendable {
   package internal(set) var pruning: Pruning
   package private(set) var circuit: Circuit
   private var queue = RouteQueue()
-  /// Each user's share of the room. `nil` means that a user may take all of it, because all users
-  /// have the same provider, or the route is the courier.
+  /// Each user's share of the room. `nil` means that one user may take the whole room, because all
+  /// users have the same provider, or the route is the courier.
   private var shares: UserShares?
   /// Users whose pushes were refused permanently since the last accepted push: at most
   /// `refusalsTold`.
@@ -128,8 +128,8 @@ package struct Route: Sendable {
     circuit.renew(at: now)
   }
 
-  /// When an open route may be probed, if a lane waits for it, or when held reports of dead
-  /// addresses are judged.
+  /// The earliest time at which the route must act if no other input comes: an open route may be
+  /// probed if a lane waits for it, or held reports of dead addresses are judged.
   package var nextTimer: Instant? {
     guard case .open(let until) = circuit.state, waiting > 0 else { return pruning.nextTimer }
     return min(until, pruning.nextTimer ?? .never)

@@ -13,8 +13,8 @@ struct UserShares: Sendable {
 
   private struct Share: Sendable {
     var underWay = 0
-    /// Lanes whose turn came while the user's share was used up, in order. Each device number is in
-    /// the list once, also if another device of the user has got the number.
+    /// Lanes whose turn came while the user's share was used up, in order. The list has each device
+    /// number at most once, even if the number now belongs to another device of the user.
     var parked: Deque<ReadyLane> = []
     var devices: Set<Int> = []
 

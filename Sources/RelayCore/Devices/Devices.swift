@@ -191,8 +191,8 @@ package struct Devices: Sendable {
 }
 
 extension Devices.Slot {
-  /// What the counts of lanes know of this device; nil for a device of the doctor, which no count
-  /// of operators includes.
+  /// The parts of this device's lane on which the lane counts depend; `nil` for a device of the
+  /// doctor, because the counts that operators see include no such device.
   fileprivate var glance: LaneCounts.Glance? {
     guard account == .apps else { return nil }
     return LaneCounts.Glance(stage: lane.state.stage, freshSince: lane.freshSince, slot: lane.slot)

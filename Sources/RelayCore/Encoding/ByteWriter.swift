@@ -53,7 +53,7 @@ package struct ByteWriter: Sendable {
     bytes.append(contentsOf: value)
   }
 
-  /// Writes bytes that a reader can tell from what follows.
+  /// Writes the bytes without their length. The reader must find the end from the content.
   package mutating func raw(_ value: ArraySlice<UInt8>) { bytes.append(contentsOf: value) }
 
   package mutating func value(_ value: some ByteCoded) { value.write(to: &self) }
@@ -84,7 +84,8 @@ package struct ByteWriter: Sendable {
     }
   }
 
-  /// Whether the bytes at `place` are those of the text. The length in front is not looked at.
+  /// Whether the bytes at `place` are those of the text. `place` excludes the text's written
+  /// length.
   package func holds(_ text: String, at place: Range<Int>) -> Bool {
     guard text.utf8.count == place.count else { return false }
     return bytes.withUnsafeBytes { bytes in

@@ -9,7 +9,7 @@ package struct CodingFailure: Error, Hashable, Sendable, CustomStringConvertible
     case trailing
     /// A version byte that this version does not know.
     case version(UInt8)
-    /// A number that is no case of an enum, or out of its range.
+    /// A number that is no case of its enum, or that is out of range.
     case number(UInt64)
     /// A floating-point number that is infinite or NaN.
     case notFinite

@@ -36,8 +36,8 @@ extension Partition {
     reach(few.turned(by: out.fairness), out, hot, &effects)
   }
 
-  /// The fan-out with the user that it begins with. For a hot change that user is drawn by a hash,
-  /// so that the users who come last are not always the same.
+  /// Returns the fan-out with its first user set. For a hot change a hash draws the first user, so
+  /// that the users who come last are not always the same.
   private func begun(_ out: FanOut) -> FanOut {
     guard isHot(out) else { return out }
     var begun = out
@@ -109,8 +109,8 @@ extension Partition {
     }
   }
 
-  /// The users after the cursor. A fan-out that began at `turn`, and not with the first user, goes
-  /// on with the first user after the last user, and ends at `turn`.
+  /// The users after the cursor. A fan-out that began at `turn`, and not with the first user,
+  /// continues at the first user when it has reached the last user, and ends at `turn`.
   private func turnedPart(of out: FanOut, limit: Int) -> Part {
     var part = part(of: out, limit: limit)
     guard let turn = out.turn, turn > .zero else { return part }

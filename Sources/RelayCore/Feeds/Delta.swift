@@ -7,8 +7,8 @@ package struct Delta: Hashable, Sendable {
   package private(set) var opening: FeedMutation
   private var tail: Tail
 
-  /// The rest is stored indirectly. Most deltas of a fold hold only one change, and this makes them
-  /// half as large.
+  /// The rest is stored indirectly, so that a delta of only one change is half as large. Most
+  /// deltas of a fold hold only one change.
   private enum Tail: Hashable, Sendable {
     case none
     indirect case some(Rest)

@@ -33,7 +33,7 @@ package struct FeedKey: Hashable, Comparable, Sendable {
       .map { "\($0.utf8.count):\($0)" }.joined()
   }
 
-  /// The user to whom the feed belongs: the user whose tokens a forced expiry of it concerns.
+  /// The user to whom the feed belongs. A forced expiry for this user expires the feed's tokens.
   package var owner: UserID {
     switch kind {
     case .notifications(let user), .database(let user, _): user

@@ -4,7 +4,7 @@ struct ForcedExpiries: Sendable {
   /// expiry of all tokens has followed.
   private(set) var isRestoreProven = false
   /// Where an operator last expired all tokens. Clients have started anew since then, so a restore
-  /// before this position needs no further expiry.
+  /// that came before this position needs no further expiry.
   private var last = Position.zero
   private var written: [FeedExpiry] = []
   private var writtenProof: Bool?

@@ -4,8 +4,9 @@ package struct SequenceSpace: Hashable, Sendable {
   package var origin: UInt64
   package var highest: Int64
   package var missing: SequenceGaps
-  /// Kept while numbers are missing: for each record and participant, the highest number of a
-  /// change about it, if that is above the lowest hole.
+  /// For each record and participant, the highest number of a change about that record or
+  /// participant, if this number is above the lowest hole. The table is empty unless numbers are
+  /// missing.
   package var settled: [UInt64: Int64]
 
   package init(

@@ -3,8 +3,10 @@
 /// zone has a gap.
 ///
 /// ```
-/// highest + 1 ─▶ applies              missing ─▶ closes its hole; applies unless settled above
-/// beyond      ─▶ applies, opens holes  lower  ─▶ applies: only a known id is a repetition
+/// highest + 1        ─▶ applies
+/// above highest + 1  ─▶ applies, and opens holes
+/// missing            ─▶ closes its hole; applies unless a higher number has settled the subject
+/// lower, not missing ─▶ applies, because only a remembered id proves a repeated change
 /// ```
 package struct SequenceTracker: Hashable, Sendable {
   package enum Gap: UInt8, Hashable, Sendable {

@@ -98,8 +98,8 @@ struct Anchor {
   /// examine the subscription for every record of the type.
   private static let valuesMax = 16
 
-  /// The result is `nil` if no filter has such a value. The subscription is then examined for every
-  /// record of the type.
+  /// The result is `nil` if no filter requires a value that an index can look up. The subscription
+  /// is then examined for every record of the type.
   init?(_ rule: QueryRule) {
     var best: Anchor?
     for filter in rule.filters {

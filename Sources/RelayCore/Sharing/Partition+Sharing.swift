@@ -44,7 +44,8 @@ extension Partition {
     releaseIfUnused(number)
   }
 
-  /// Ends all memberships of a zone that ends. There are at most `limits.participantsPerZone`.
+  /// Ends all memberships of a zone that ends. A zone has at most `limits.participantsPerZone`
+  /// memberships.
   mutating func endMemberships(
     of change: Change, _ zonePosition: Position, _ step: Step, _ effects: inout [Effect]
   ) {

@@ -1,5 +1,5 @@
-/// Why a change fired no subscription for the device. This is concluded from what was recorded and
-/// from the present state, with what was recorded since undone.
+/// Why a change fired no subscription for the device. The reason follows from the recorded entries
+/// and from the present state, with every event undone that was recorded after the change.
 extension ChangeStory {
   var absence: Explanation.Outcome {
     let key = standing.device
@@ -19,12 +19,14 @@ extension ChangeStory {
     return notReached ?? .not(notMatched)
   }
 
-  /// The reason if the change did not come to the user's partition, or not all the way.
+  /// The outcome if the change has not reached the user's partition, or if slices of the change are
+  /// still to come there; `nil` otherwise.
   private var notReached: Explanation.Outcome? {
     guard reached == nil else {
       return isSpreading ? .not(.onItsWay) : nil
     }
-    // Of a change that was stepped before the recovery, the user's partition may have told already.
+    // If a recovery stepped the change, the user's partition may have stepped the change in an
+    // earlier life, whose entry may be missing.
     if targets.contains(home) { return change.isReplayed ? .unknown : .not(.onItsWay) }
     guard change.database == .public else { return .not(.zoneNotVisible) }
     let ordinal = change.place.partition == home ? change.place.ordinal : nil
@@ -54,12 +56,13 @@ extension ChangeStory {
     return .unregistered(at: nil)
   }
 
-  /// Whether the device was registered when the change came to its partition.
+  /// Whether the device was registered when the change came to the device's partition.
   ///
-  /// - Parameter ordinal: the fact with which the change came; `nil` if it did not come there.
+  /// - Parameter ordinal: the fact with which the change came; `nil` if the change did not come to
+  ///   the device's partition.
   private func wasRegistered(before ordinal: Ordinal?) -> Bool {
     for (event, at) in registrations {
-      // A replay tells of earlier facts, too.
+      // Entries of a replay may be about facts before the change.
       func isLater(_ by: Ordinal) -> Bool { ordinal.map { by > $0 } ?? (at > begun) }
       switch event {
       case .registered(_, _, let by, let isNew): if isLater(by) { return !isNew }
@@ -83,7 +86,7 @@ extension ChangeStory {
       case .left(change.zone, let by) where by >= ordinal:
         if by == ordinal { return .visible }
         if isGrant { return .already }
-        // A later slice found no member any more.
+        // A slice that was stepped after the user had left did not reach the user.
         let isBeforeSlice = hasSpread && spreadAt.map { at <= $0 } ?? false
         return isBeforeSlice ? .hidden : .visible
       case .joined, .left, .subscribed, .unsubscribed: continue
@@ -93,13 +96,13 @@ extension ChangeStory {
     return isGrant ? .already : .visible
   }
 
-  /// The user's subscriptions when the change came: the present ones, with everything undone that
-  /// was recorded since.
+  /// The user's subscriptions when the change came: the present subscriptions, after every save and
+  /// deletion recorded since is undone.
   private func subscriptions(at ordinal: Ordinal) -> [SubscriptionOutline] {
     var all = standing.subscriptions
     var undone: Set<UserEvent> = []
     for (event, at) in userEvents.reversed() where undone.insert(event).inserted {
-      // A subscription that a later slice did not find any more could not fire.
+      // A subscription that was removed before the last slice was stepped could not fire.
       let isBeforeSlice = hasSpread && spreadAt.map { at <= $0 } ?? false
       switch event {
       case .subscribed(let new, let before, let by) where by >= ordinal:

@@ -9,7 +9,8 @@ struct ChangeStory {
   private(set) var targets: [PartitionID] = []
   /// Where the change reached the partition of the device's user; `nil` means that it has not.
   private(set) var reached: Ordinal?
-  /// Whether slices of the change are still to come in that partition, or once came.
+  /// Whether slices of the change are still to come in the partition of the device's user;
+  /// `hasSpread` means that the last slice was stepped there.
   private(set) var isSpreading = false
   private(set) var hasSpread = false
   /// When the last slice was stepped.
@@ -22,7 +23,7 @@ struct ChangeStory {
   private(set) var hasLost = false
   private(set) var userEvents: [(event: UserEvent, at: Instant)] = []
   private(set) var registrations: [(event: DeviceEvent, at: Instant)] = []
-  /// A replay makes entries again, and each is told once.
+  /// The entries to tell. A replay may have made an entry twice, but the set holds each entry once.
   private var story: OrderedSet<TraceEntry> = []
 
   /// How many entries a story has at most.
@@ -40,14 +41,15 @@ struct ChangeStory {
   /// The partition of the device's user.
   var home: PartitionID { .home(of: standing.device.user, in: standing.device.scope) }
 
-  /// - Parameter isOfLaterChange: whether a later change of the same name was stepped before.
+  /// - Parameter isOfLaterChange: whether a later change of the same name was stepped before this
+  ///   entry.
   mutating func note(_ entry: TraceEntry, isOfLaterChange: Bool) {
     switch entry.event {
     case .began: deliveries.began()
     case .lost:
       hasLost = true
       deliveries.lost()
-    // A replay says it again.
+    // A replay makes this entry again, and only the first one is told.
     case .change(let other):
       if other.place == change.place, story.isEmpty { tell(entry) }
     case .moved(let move):
@@ -117,7 +119,7 @@ struct ChangeStory {
 
   private var outcome: Explanation.Outcome {
     let outcomes = deliveries.all.map { $0.outcome(standing) }
-    // What came furthest tells most.
+    // The delivery that came furthest decides the outcome.
     if let best = outcomes.min(by: { $0.rank < $1.rank }) { return best }
     if isOwn { return .not(.ownChange) }
     if isRetired { return .not(.retired(retirement)) }
@@ -126,8 +128,9 @@ struct ChangeStory {
 }
 
 extension ChangeStory {
-  /// Whether the entry is not about another route than the device's own. If the device was
-  /// registered meanwhile, it may have had another route before, so all routes are told.
+  /// Whether the story tells the entry: entries about routes other than the device's own are left
+  /// out. If the device was registered meanwhile, the device may have had another route before, so
+  /// the story tells entries about all routes.
   private func concernsRoute(_ entry: TraceEntry) -> Bool {
     guard case .route(let route, _) = entry.event, registrations.isEmpty,
       let registration = standing.registration
@@ -135,7 +138,8 @@ extension ChangeStory {
     return route.transport == registration.transport && route.topic == registration.topic
   }
 
-  /// Why the device was retired; of an earlier retirement nothing is kept but its end.
+  /// Why the device was retired. Of a retirement that is over, the relay knows only how the
+  /// retirement ended.
   private var retirement: String {
     guard let registration = standing.registration else { return "unregistered since" }
     return registration.retirement?.reason ?? "registered anew since"
@@ -143,7 +147,7 @@ extension ChangeStory {
 }
 
 extension Explanation.Outcome {
-  /// The order of outcomes: what came furthest is the least.
+  /// The order of outcomes: the further a delivery came, the lower is the rank of its outcome.
   fileprivate var rank: Int {
     switch self {
     case .woken: 0

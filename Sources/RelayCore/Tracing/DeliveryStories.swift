@@ -1,9 +1,10 @@
 /// The notifications of one change on one lane: a `DeliveryStory` for each subscription that the
 /// change fired.
 ///
-/// An entry looks only at the deliveries that it can concern, because a user may have a thousand
-/// subscriptions: a match finds them by its position and by the alert that it replaces, and an
-/// event of the device looks at those that are not settled.
+/// For each entry, only the deliveries that the entry can concern are examined, because a user may
+/// have a thousand subscriptions. For a match, these are the deliveries at its position and those
+/// of the alert that it replaces. For an event of the device, these are the deliveries that are not
+/// settled.
 struct DeliveryStories {
   /// In the order of the matches.
   private(set) var all: [DeliveryStory] = []
@@ -12,10 +13,12 @@ struct DeliveryStories {
   /// How many deliveries are not told and not ended.
   private var waiting = 0
   private var places: [Position: Int] = [:]
-  /// The deliveries that an alert of this notification tells, or once told.
+  /// For each notification, the indices of the deliveries that pend or once pended as the alert of
+  /// this notification.
   private var shown: [Identifier: [Int]] = [:]
-  /// How many of the deliveries in `shown` are known to pend as the newer alert, or are known not
-  /// to be pending.
+  /// How many of the older alert's deliveries in `shown` were examined already: they pend as the
+  /// newer alert, or no longer pend as the older one. `crowded` counts, for each alert that gave
+  /// way, the deliveries that were examined already: they no longer pend as that alert.
   private var carried: [Replacement: Int] = [:]
   private var crowded: [Identifier: Int] = [:]
   private var unsettled: [Int] = []
@@ -76,7 +79,7 @@ struct DeliveryStories {
     return isNews
   }
 
-  /// A replay made the delivery pend anew. What replaced its alert before does not hold any more.
+  /// A replay made the delivery pend anew, so earlier counts of replaced alerts no longer hold.
   private mutating func repeated(_ index: Int, as part: TracedPart) {
     carried = [:]
     show(index, as: part)
@@ -85,8 +88,8 @@ struct DeliveryStories {
     unsettled.append(index)
   }
 
-  /// Each match of a newer change may replace the same alert. Only the first one looks at the
-  /// deliveries of that alert.
+  /// Each match of a newer change may replace the same alert. The deliveries of that alert are
+  /// examined only at the first such match.
   private mutating func replaced(
     _ older: Identifier, by match: TracedMatch, _ outcome: TracedMatch.Outcome, as part: TracedPart
   ) {
@@ -100,7 +103,8 @@ struct DeliveryStories {
     }
   }
 
-  /// The older alert gives way. Only deliveries that are pending end with it.
+  /// The older alert gives way to a newer alert. Deliveries of the older alert end if they are
+  /// pending.
   private mutating func crowdedOut(
     _ older: Identifier, by match: TracedMatch, _ outcome: TracedMatch.Outcome
   ) {

@@ -1,4 +1,4 @@
-/// Follows one notification on one lane through the entries: what became of it.
+/// Follows one notification on one lane through the entries, and finds the notification's outcome.
 ///
 /// ```
 /// pending ──wake names it──▶ flying ──delivered──▶ told
@@ -8,11 +8,12 @@
 struct DeliveryStory {
   enum State: Hashable {
     case pending
-    /// A wake that tells of the notification is under way; `ifFails` is why no later one will.
+    /// A wake that tells of the notification is under way. If this wake fails, no later wake tells
+    /// of the notification, for the reason `ifFails`; `nil` means that a later wake may.
     case flying(TracedWake, ifFails: Explanation.Reason?)
     case told(Told)
     case ended(Explanation.Reason)
-    /// Entries are missing that may have changed the state.
+    /// Entries are missing, and their events may have changed the state.
     case unknown
   }
 
@@ -25,7 +26,8 @@ struct DeliveryStory {
   }
 
   let match: TracedMatch
-  /// Where the notification pends. Of an alert, also the alerts that replace it.
+  /// The parts of the lane where the notification pends. For an alert, these include the alerts
+  /// that have replaced it.
   private var parts: Set<TracedPart>
   private(set) var state = State.pending
   /// The courier's wake that a push is about to repeat.
@@ -61,7 +63,7 @@ struct DeliveryStory {
       state = toldBefore.take().map { .told($0) } ?? ifFails.map { .ended($0) } ?? .pending
     }
     switch state {
-    // Facts are stepped again, and end it again.
+    // Facts caused these ends, and a replay steps the same facts again.
     case .ended(.withdrawn), .ended(.unregistered): break
     case .ended: mayPendAgain = true
     case .pending, .flying, .told, .unknown: break
@@ -81,8 +83,8 @@ struct DeliveryStory {
     guard case .pends(let part, _, let instead) = outcome else { return }
     if other.position == match.position {
       switch state {
-      // The replay steps again, behind this match, what ended it since; and before this match it
-      // may have stepped an older end.
+      // After this match, the replay steps again the facts that ended the delivery. An end that was
+      // recorded before this match may be an older one, which the replay has repeated.
       case .unknown, .ended(.withdrawn), .ended(.unregistered), .ended(.retired):
         (state, parts) = (.pending, [part])
       case .pending, .flying, .told, .ended: break
@@ -119,7 +121,7 @@ struct DeliveryStory {
     case .pending:
       if tells(wake) { state = .flying(wake, ifFails: nil) }
     case .ended(let reason) where mayPendAgain:
-      // A wake that shows another notification names the same part for that one's sake.
+      // A wake that shows another notification names the same part because of that notification.
       guard tells(wake), isAlert || wake.shows == match.notification else { return }
       state = .flying(wake, ifFails: reason)
     case .told(let told) where told.isOverCourier && wake.transport != .courier:
@@ -153,7 +155,7 @@ struct DeliveryStory {
     }
   }
 
-  /// Whether the sign shows that the device has the change.
+  /// Whether the receipt proves that the device has the change.
   private func proves(_ receipt: TracedReceipt) -> Bool {
     switch receipt {
     case .acknowledged(.notifications(let position, _)): return position >= match.position
@@ -199,7 +201,7 @@ struct DeliveryStory {
     }
   }
 
-  /// What became of the notification, given what pends at the end of the entries.
+  /// The outcome of the notification, given what pends at the end of the entries.
   func outcome(_ standing: Standing) -> Explanation.Outcome {
     switch state {
     case .told(let told):
@@ -212,7 +214,7 @@ struct DeliveryStory {
     case .flying(let wake, _):
       return .not(toldBefore.map { .toldByCourier($0.wake) } ?? .underWay(wake.number))
     case .pending: return held(standing) { $0 >= match.position }
-    // What pends at the very position of the notification is the notification.
+    // A part that pends at exactly the notification's position is the notification itself.
     case .unknown: return held(standing) { $0 == match.position }
     }
   }
@@ -226,7 +228,8 @@ struct DeliveryStory {
 }
 
 extension Verdict {
-  /// The reason for which the provider refuses the push for good; `nil` if it does not.
+  /// The reason why the provider permanently refuses the push; `nil` if the provider does not
+  /// refuse the push.
   fileprivate var refusal: String? {
     switch self {
     case .rejected(let reason), .tooLarge(let reason): reason.text

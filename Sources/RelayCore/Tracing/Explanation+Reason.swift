@@ -1,24 +1,25 @@
 extension Explanation {
-  /// Why a change has woken a device by no push, or not yet. The list is closed, and
-  /// `docs/operations.md` explains each reason. If several reasons hold, the first in the order of
-  /// the change's journey is given.
+  /// Why a change has not woken a device with a push, or has not done so yet. The list is closed,
+  /// and `docs/operations.md` explains each reason. If several reasons hold, the first in the order
+  /// of the change's journey is given.
   package enum Reason: Hashable, Sendable {
     // The change does not concern the device.
 
     /// A later change had settled the same record, or the change repeats what holds already.
     case noEffect
-    /// The change shares the zone with another user, or ends that.
+    /// The change shares the zone with another user, or withdraws the zone from another user.
     case otherUser
-    /// The zone is neither the user's own nor shared with the user at that time.
+    /// The zone was neither the user's own nor shared with the user when the change came.
     case zoneNotVisible
     /// The change is not stepped for this user yet.
     case onItsWay
-    /// The device was not registered then, or is not any more. `at` is when its registration ended.
+    /// The device was not registered when the change came, or is no longer registered. `at` is when
+    /// its registration ended.
     case unregistered(at: Instant?)
     /// No subscription of the user is for this database, zone and record type.
     case noSubscription
-    /// This subscription is for such changes, but its filters or its list of events exclude this
-    /// one.
+    /// This subscription is for the change's database, zone and record type, but the subscription's
+    /// filters or list of events exclude the change.
     case filterNotMet(SubscriptionID)
     /// The device made the change itself.
     case ownChange
@@ -38,7 +39,7 @@ extension Explanation {
     case queued
     /// The wake with this number is on its way.
     case underWay(UInt32)
-    /// The device's next poll of the courier is awaited.
+    /// The relay waits for the device's next poll of the courier.
     case betweenPolls(until: Instant)
     case notConnected
     case stopping
@@ -54,7 +55,7 @@ extension Explanation {
 
     case withdrawn(at: Instant)
     case rejected(String)
-    /// Too many alerts waited, and this one gave way to newer ones.
+    /// Too many alerts waited, and this alert gave way to newer alerts.
     case crowdedOut
     case retired(String)
 

@@ -1,10 +1,12 @@
-/// Why a change woke a device, or did not. It is computed from the entries of the flight recorder
-/// and from the device's standing, and never guessed: what the entries do not show is unknown.
+/// Why a change woke a device, or did not. An explanation is computed from the entries of the
+/// flight recorder and from the device's standing, and never guessed: what the entries do not show
+/// is unknown.
 package struct Explanation: Hashable, Sendable {
   package var change: TracedChange
   package var device: DeviceKey
   package var outcome: Outcome
-  /// What became of the change for each subscription that it fired, in the order of the matches.
+  /// The outcome of the change for each subscription that the change fired, in the order of the
+  /// matches.
   package var deliveries: [Delivery]
   /// The entries that tell the story, in order.
   package var story: [TraceEntry]
@@ -13,7 +15,7 @@ package struct Explanation: Hashable, Sendable {
     /// A provider took the wake with this number, which tells of the change.
     case woken(UInt32)
     case not(Reason)
-    /// Entries are missing that would tell.
+    /// The entries that would show the outcome are missing.
     case unknown
   }
 
@@ -29,14 +31,14 @@ package struct Explanation: Hashable, Sendable {
 }
 
 extension Explanation {
-  /// Explains each change of this name: a producer may repeat source and id after they were
-  /// forgotten, and two producers may use the same.
+  /// Explains each change of this name. Several changes may have one name: a producer may repeat a
+  /// source and id that the relay has forgotten, and two producers may use the same source and id.
   ///
   /// - Parameters:
   ///   - entries: what was recorded up to the moment of `standing`, in order. Entries that concern
   ///     neither the change nor the device may be left out, but not those of the device's user.
   ///   - standing: the device's standing at that moment.
-  ///   - steps: the looks at entries and deliveries are added to it.
+  ///   - steps: the call adds the number of entries and deliveries that it examines.
   package static func of(
     _ notification: Identifier, in entries: [TraceEntry], _ standing: Standing,
     counting steps: inout Int

@@ -21,9 +21,11 @@ extension Partition {
           place: FactPlace(partition: id, ordinal: ordinal), step: move)), at: now)
   }
 
-  /// What a match is about to do to a device's lane; `nil` while the trace is off.
+  /// The waiting alert that will give way when a device's lane takes this match; `nil` if no alert
+  /// will, or while the trace is off.
   ///
-  /// Call it before the lane has the match, because the lane does not tell which alert gives way.
+  /// Call this method before the lane takes the match, because the lane does not report which alert
+  /// gives way.
   func instead(of match: Match, on device: Int) -> TracedMatch.Instead? {
     guard trace.isOn, match.alert != nil else { return nil }
     return devices[device].lane.givesWay(to: match, limits: limits)
@@ -75,7 +77,7 @@ extension Lane {
     if let same = pending.alerts.first(where: { $0.key == key }) {
       return .replaces(same.content.notification)
     }
-    // If the attempt fails, the alert that it shows gives way to this one.
+    // If the attempt fails, the alert that the attempt shows gives way to the alert of this match.
     if let shown = flight?.alert, shown.key == key { return .replaces(shown.content.notification) }
     guard pending.alerts.count >= limits.alertsPending, let first = pending.alerts.first else {
       return nil

@@ -25,8 +25,8 @@ extension Partition {
       at: step.at)
   }
 
-  /// The lane was evaluated. Only what explains a long wait makes an entry: the window is in the
-  /// match, a rest is in the verdict.
+  /// The lane was evaluated. Only a wait that no other entry states makes an entry: the entry of
+  /// the match states the window, and the entry of the verdict states a rest.
   mutating func trace(_ next: Lane.NextStep, of device: Int, at now: Instant) {
     guard trace.isOn else { return }
     switch next {
@@ -67,8 +67,9 @@ extension Partition {
     write(of: device, at: now) { $0.write(end) }
   }
 
-  /// The device gave a sign. It makes an entry only if something pends that the sign may end, or if
-  /// it is the device's first: until then the lane forgets what a delivered wake has told.
+  /// The device gave a sign. The sign makes an entry only if it may end something that pends, or if
+  /// it is the device's first sign: before the first sign, the lane forgets what a delivered wake
+  /// has told.
   mutating func trace(_ receipt: TracedReceipt, of device: Int, at now: Instant) {
     guard trace.isOn, let brief = devices[device].lane.brief(receipt) else { return }
     trace(.receipt(brief), of: device, at: now)
@@ -94,11 +95,11 @@ extension Lane {
       wake: flight.wake, verdict: verdict, rests: rests, dropsAlert: dropsAlert)
   }
 
-  /// The receipt with no more names than concern what pends; `nil` if it changes nothing that an
-  /// explanation could tell.
+  /// The receipt with only the names that concern what pends; `nil` if the receipt changes no
+  /// explanation.
   fileprivate func brief(_ receipt: TracedReceipt) -> TracedReceipt? {
     switch receipt {
-    // The lane ignores the number of a wake that there has not been.
+    // The lane ignores the number of a wake that it has not begun.
     case .acknowledged(.wake(let wake)), .connected(after: let wake):
       if wake >= nextWake { return nil }
     case .acknowledged, .marked: break
@@ -117,7 +118,7 @@ extension Lane {
 }
 
 extension Lane.Wait {
-  /// Whether the beginning of such a wait makes an entry.
+  /// Whether a wait of this kind makes an entry when it begins.
   fileprivate var isTraced: Bool {
     switch self {
     case .alertBudget, .backgroundBudget, .slot, .nextPoll: true
@@ -136,7 +137,7 @@ extension Verdict {
 }
 
 extension TracedReceipt {
-  /// The receipt with no more names than concern what pends on the lane.
+  /// The receipt with only the names that concern what pends on the lane.
   fileprivate func brief(for lane: Lane) -> TracedReceipt {
     switch self {
     case .acknowledged(.listed(let zones, let database)):

@@ -9,7 +9,8 @@ package struct Standing: Hashable, Sendable {
   package var pending: [Part] = []
   /// All subscriptions of the device's user.
   package var subscriptions: [SubscriptionOutline] = []
-  /// Of the zones asked for, those that are shared with the user, and since which fact.
+  /// For each zone that was asked for and is shared with the user, the fact since which the zone is
+  /// shared.
   package var shared: [ZoneID: Ordinal] = [:]
 
   package struct Registered: Hashable, Sendable {
@@ -33,7 +34,8 @@ package struct Standing: Hashable, Sendable {
 extension Relay {
   /// The standings of devices now, in the order of `devices`.
   ///
-  /// - Parameter zones: the zones of which it is asked whether they are shared with the users.
+  /// - Parameter zones: the zones for which each standing states whether they are shared with the
+  ///   device's user.
   package func standings(
     of devices: [DeviceKey], zones: [ZoneID], at now: Instant
   ) -> [Standing] {
@@ -53,7 +55,8 @@ extension Relay {
     standings(of: [device], zones: zones, at: now)[0]
   }
 
-  /// The standing with what the device's route knows: a partition does not know the routes.
+  /// The standing with the state of the device's route added, because a partition does not have the
+  /// routes.
   private func holding(_ standing: Standing) -> Standing {
     var standing = standing
     guard let registration = standing.registration else { return standing }
@@ -81,8 +84,8 @@ extension Relay {
 
 extension Partition {
   /// The standings of devices of this partition. What belongs to a user is read once for all of the
-  /// user's devices, and a zone's members once for all users, because a zone may have ten thousand
-  /// and the loop answers.
+  /// user's devices, and a zone's members once for all users: a zone may have ten thousand members,
+  /// and the loop waits for this method.
   fileprivate func standings(
     of keys: [DeviceKey], zones: [ZoneID], at now: Instant
   ) -> [Standing] {
@@ -184,7 +187,7 @@ extension Lane {
     }
   }
 
-  /// The lane with this subject alone, which waits for its own sake.
+  /// The lane with only this subject pending, to find what the subject itself waits for.
   private func keeping(_ subject: Pending) -> Lane {
     var alone = self
     alone.fallback = nil

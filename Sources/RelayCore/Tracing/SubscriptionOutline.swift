@@ -29,8 +29,8 @@ extension SubscriptionOutline {
       id: subscription.id, database: subscription.database, since: held.serial.ordinal, rule: rule)
   }
 
-  /// Whether the subscription is for changes of this database, zone and record type. If it is, and
-  /// did not fire, then its filters or its list of events excluded the change.
+  /// Whether the subscription is for this database and for the change's zone and record type. If
+  /// such a subscription did not fire, its filters or its list of events excluded the change.
   ///
   /// - Parameter database: the database in which the subscription's user sees the zone.
   func covers(_ change: TracedChange, in database: Database) -> Bool {

@@ -1,27 +1,31 @@
 /// The entries that a partition or the relay has made and that are not taken yet.
 struct TraceBuffer: Sendable {
-  /// Entries that one buffer holds; more are counted as lost. A turn makes at most some thousand.
+  /// The most entries that one buffer holds; further entries are counted as lost. A turn makes at
+  /// most some thousand entries.
   static let most = 8_192
-  /// How many lanes of a partition may say again, after a start, what they wait for. Of a million
-  /// waiting devices the entries would drive everything else out of the recorder's memory.
+  /// For how many lanes of a partition a start may make a new entry about what the lane waits for.
+  /// Entries about a million waiting devices would leave no room in the recorder for other entries.
   static let toldAnew = 64
 
   /// Whether entries are made at all.
   let isOn: Bool
   /// Whether recovery has not ended yet.
   var isReplaying = true
-  /// Batches that are full or of another scope, and how many entries they have.
+  /// Batches that are complete, because they are full or the next entry has another scope.
+  /// `batched` is how many entries they have.
   private var batches: [TraceBatch] = []
   private var batched = 0
   private var writer = EntryWriter()
   /// When the newest entry was made.
   private var last = Instant.zero
   private var lost = 0
-  /// For how many bytes a new batch gets room at once: as many as the batch before took.
+  /// The bytes for which a new batch gets room at once: as many as the batch before took, at most
+  /// `expectedMost`.
   private var expected = 0
   private static let expectedMost = 2_048
   private var recovered = 0
-  /// What each lane is known to wait for, so that going on waiting makes no entry.
+  /// What each lane is known to wait for, so that a lane makes no entry when it goes on waiting for
+  /// the same.
   private var waits: [Int: DeviceEvent.WaitKind] = [:]
 
   init(isOn: Bool) { self.isOn = isOn }
@@ -64,22 +68,22 @@ struct TraceBuffer: Sendable {
     return kind != nil && before != .sinceBefore
   }
 
-  /// The lane in this slot waits for the fold, as each does after a start.
+  /// The lane in this slot waits for the fold, as every lane does after a start.
   mutating func waitsForFold(_ device: Int) {
     if waits[device] != .sinceBefore { waits[device] = nil }
   }
 
-  /// Something pends since before the start for the lane in this slot, and the life before has told
-  /// what the lane waits for.
+  /// The lane in this slot holds something that pended before the start, and an entry of the life
+  /// before states what the lane waits for.
   ///
-  /// The first `toldAnew` lanes make an entry all the same: the life before may have ended before
-  /// they began to wait.
+  /// The first `toldAnew` lanes make a new entry nevertheless, because the life before may have
+  /// ended before these lanes began to wait.
   mutating func waitsSinceBefore(_ device: Int) {
     recovered += 1
     if isOn, recovered > Self.toldAnew { waits[device] = .sinceBefore }
   }
 
-  /// Gives all entries away.
+  /// Moves all entries into `taken`.
   mutating func take(into taken: inout [TraceBatch]) {
     if lost > 0 { writer.write(TraceEntry(at: last, .lost(lost))) }
     taken += batches
@@ -93,7 +97,7 @@ extension DeviceEvent {
   enum WaitKind: Hashable, Sendable {
     case time(Lane.Wait)
     case connection
-    /// What it waits for is not known, because the wait began before the start.
+    /// The wait began before the start, so the buffer does not know what the lane waits for.
     case sinceBefore
   }
 }

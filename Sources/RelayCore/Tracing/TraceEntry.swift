@@ -13,9 +13,10 @@ package struct TraceEntry: Hashable, Sendable {
 package enum TraceEvent: Hashable, Sendable {
   /// A life of the daemon begins. The recorder makes this entry.
   case began
-  /// Entries are missing here: this many, or an unknown number. The recorder makes this entry too.
+  /// Entries are missing here: this many, or an unknown number (`nil`). The recorder or the core
+  /// makes this entry.
   case lost(Int?)
-  /// A producer's change was stepped in its home for the first time.
+  /// A producer's change was stepped in its home. A change whose id is remembered makes no entry.
   case change(TracedChange)
   /// How far a change has come on its way to the users.
   case moved(TracedMove)
@@ -31,7 +32,7 @@ package enum DeviceEvent: Hashable, Sendable {
   /// The device was registered by the fact at this ordinal. `isNew` is false if the registration
   /// renewed an earlier one.
   case registered(Transport, topic: String, Ordinal, isNew: Bool)
-  /// The fact at this ordinal removed the registration, and everything that pended with it.
+  /// The fact at this ordinal removed the registration, and nothing pends any more.
   case unregistered(Ordinal)
   /// The device was retired for this reason, and nothing pends any more.
   case retired(String)
@@ -44,7 +45,7 @@ package enum DeviceEvent: Hashable, Sendable {
   case wake(TracedWake)
   /// The attempt ended.
   case ended(TracedVerdict)
-  /// The device gave a sign while something pended.
+  /// The device gave a sign while something pended, or its first sign.
   case receipt(TracedReceipt)
   /// What pended for this subscription or zone is not told any more.
   case withdrawn(Withdrawal)
@@ -57,7 +58,8 @@ package enum UserEvent: Hashable, Sendable {
   /// A subscription was saved by the fact at this ordinal; `before` is what it replaced.
   case subscribed(SubscriptionOutline, before: SubscriptionOutline?, Ordinal)
   case unsubscribed(SubscriptionOutline, Ordinal)
-  /// A zone is shared with the user, or not any more, since the fact at this ordinal.
+  /// Since the fact at this ordinal, the zone is shared with the user; `left` means that the zone
+  /// is no longer shared with the user.
   case joined(ZoneID, Ordinal)
   case left(ZoneID, Ordinal)
 }
@@ -71,6 +73,7 @@ package enum RouteEvent: Hashable, Sendable {
   case withdrawn
   /// The route has a provider again, or another one.
   case renewed
-  /// Devices that are reported dead rest in quarantine; `nil` means that this is over.
+  /// Devices that the provider reports as dead rest in quarantine until this time; `nil` means that
+  /// the quarantine is over.
   case quarantine(until: Instant?)
 }

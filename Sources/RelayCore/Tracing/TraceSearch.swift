@@ -1,6 +1,6 @@
 /// Finds the entries that a question is about, in two passes over what the flight recorder keeps.
-/// The first pass finds the changes and devices, the second collects what concerns them. Its memory
-/// is bounded, however long the history is.
+/// The first pass finds the changes and devices, and the second pass collects the entries that
+/// concern them. The memory of the search is bounded, however long the history is.
 package struct TraceSearch: Sendable {
   /// What an operator asks.
   package struct Question: Sendable {
@@ -12,7 +12,7 @@ package struct TraceSearch: Sendable {
     package var client: ClientID?
     package var container: String?
     package var environment: Environment?
-    /// How many changes are explained, the newest ones.
+    /// How many of the newest changes are explained.
     package var last = 10
 
     package init() {}
@@ -24,9 +24,8 @@ package struct TraceSearch: Sendable {
 
       package init(name: String, owner: UserID?) { (self.name, self.owner) = (name, owner) }
 
-      /// A zone as `OWNER/NAME`, or as `NAME` of any owner. The slash is looked for among the
-      /// text's scalars, because a name may begin with a mark that joins the slash to one
-      /// character.
+      /// A zone as `OWNER/NAME`, or as `NAME` of any owner. The text is split by Unicode scalars,
+      /// because a name may begin with a mark that Swift joins with the slash into one character.
       ///
       /// - Returns: nil if the name or a named owner is empty.
       package init?(text: String) {
@@ -48,16 +47,16 @@ package struct TraceSearch: Sendable {
     }
   }
 
-  /// Devices of one change that are explained at most.
+  /// The most devices for which one change is explained.
   package static let devicesMax = 100
-  /// Entries that the second pass collects at most.
+  /// The most entries that the second pass collects.
   package static let entriesMax = 50_000
 
-  /// Looks at entries and deliveries for all explanations of one answer. The explanation that comes
-  /// to this number is the last one.
+  /// How many entries and deliveries may be examined for all explanations of one answer. The
+  /// explanation that reaches this number is the last one.
   package static let stepsMax = 20_000_000
-  /// Deliveries and lines of stories in one answer. The explanation that comes to this number is
-  /// the last one.
+  /// How many deliveries and lines of stories one answer may have. The explanation that reaches
+  /// this number is the last one.
   package static let linesMax = 50_000
 
   package let question: Question
@@ -65,7 +64,7 @@ package struct TraceSearch: Sendable {
   package private(set) var found: [Identifier] = []
   /// Whether older changes were left out.
   package private(set) var hasMore = false
-  /// When the oldest entry was made that is kept, and how many gaps the history has.
+  /// When the oldest kept entry was made. `gaps` is how many gaps the history has.
   package private(set) var since: Instant?
   package private(set) var gaps = 0
   private var devicesOf: [Identifier: [DeviceKey]] = [:]
@@ -112,8 +111,8 @@ package struct TraceSearch: Sendable {
     guard let zone = question.zone, zone.means(change.zone), question.means(change.scope) else {
       return false
     }
-    // Other users' zones may have the same name. What they share with the device's user is found
-    // by the subscriptions that fired.
+    // Other users' zones may have the same name. Changes of zones that are shared with the device's
+    // user are found by the subscriptions that fired.
     if zone.owner == nil, question.client != nil,
       !known.contains(where: { $0.scope == change.scope && $0.user == change.zone.owner })
     {
@@ -128,7 +127,8 @@ package struct TraceSearch: Sendable {
     let devices = match.devices.map {
       DeviceKey(scope: match.user.scope, user: match.user.user, client: $0.client)
     }
-    // A question about a device, perhaps in a zone of any owner, is about changes that concern it.
+    // A question that names a device, and perhaps a zone without its owner, is about the changes
+    // that concern the device.
     if question.changes == nil, question.record == nil,
       question.zone.map({ $0.owner == nil && $0.means(match.zone) }) ?? true,
       devices.contains(where: { known.contains($0) || $0.client == question.client }),

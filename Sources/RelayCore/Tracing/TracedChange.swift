@@ -5,7 +5,7 @@ package struct TracedChange: Hashable, Sendable {
   package var scope: Scope
   package var database: Database
   package var zone: ZoneID
-  /// Of a record, only its name and type and the verb.
+  /// For a change of a record, the event holds only the verb and the record's name and type.
   package var event: Change.Event
   package var author: Change.Author?
   /// The fact in the change's home.
@@ -13,8 +13,8 @@ package struct TracedChange: Hashable, Sendable {
   /// Whether a change with a higher number had settled the same record before, so that this change
   /// has no effect.
   package var isSuperseded: Bool
-  /// Whether a recovery stepped the change. An earlier life may have stepped it too, and what that
-  /// life said of other partitions may be missing.
+  /// Whether a recovery stepped the change. An earlier life may have stepped the change too, and
+  /// entries of that life about other partitions may be missing.
   package var isReplayed = false
 }
 

@@ -1,4 +1,4 @@
-/// A subscription that a change fired, and what this meant for each device of its user.
+/// A subscription that a change fired, and the outcome for each device of the subscription's user.
 package struct TracedMatch: Hashable, Sendable {
   package var notification: Identifier
   package var user: Users.Key
@@ -22,12 +22,12 @@ package struct TracedMatch: Hashable, Sendable {
     case own
     /// The device is retired.
     case retired
-    /// The notification pends as, or merged into, this part of the lane. A window is open until
-    /// `gathers`, if one is.
+    /// The notification pends as, or merged into, this part of the lane. `gathers` is when the
+    /// lane's open window ends; `nil` if no window is open.
     case pends(TracedPart, gathers: Instant?, instead: Instead?)
   }
 
-  /// An alert that this notification's alert replaces, so that it will not be shown.
+  /// An older alert that will not be shown, because this notification's alert takes its place.
   package enum Instead: Hashable, Sendable {
     /// The older alert has the same key.
     case replaces(Identifier)
@@ -48,8 +48,9 @@ package enum TracedPart: Hashable, Sendable {
 }
 
 extension Subjects {
-  /// The part that each of `all` is. The subject of the notifications feed may show a neutral form
-  /// that looks like a zone.
+  /// For each subject of `all`, the part of the lane that the subject is. The content of the
+  /// notifications feed's subject is not used, because it may be a neutral form that looks like a
+  /// zone.
   var parts: [TracedPart] {
     zones.map(\.zonePart) + query.map { _ in .query } + overflow.map { _ in .many }
   }

@@ -29,18 +29,19 @@ package struct TracedWake: Hashable, Sendable {
 package struct TracedVerdict: Hashable, Sendable {
   package var wake: UInt32
   package var verdict: Verdict
-  /// How long the lane rests; `nil` if it does not rest.
+  /// Until when the lane rests; `nil` if the lane does not rest.
   package var rests: Instant?
   /// Whether the alert that the attempt showed was given up, so that no later wake shows it.
   package var dropsAlert: Bool
 }
 
-/// A sign that a device gave, and what the sign proves that the device has.
+/// A sign that a device gave, which proves what the device has.
 package enum TracedReceipt: Hashable, Sendable {
-  /// Of listed zones, only those that pend.
+  /// The device proved that it has received this. A list of zones holds only zones that pend,
+  /// unless this is the device's first sign.
   case acknowledged(Acknowledged)
   /// The device connected to the courier with the number of the newest wake that it has received.
   case connected(after: UInt32)
-  /// These notifications, of which alerts wait, were marked as read.
+  /// These notifications, whose alerts wait or are on their way, were marked as read.
   case marked([Identifier])
 }

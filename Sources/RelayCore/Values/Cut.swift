@@ -60,7 +60,7 @@ package struct PartitionCut: Hashable, Sendable {
   /// Forced expiries, which raise the floors of all feeds that they cover.
   package var expiries: [FeedExpiry] = []
   /// `true` means that a signed token proved a restore from a copy, `false` that a forced expiry
-  /// has followed, and `nil` that neither has changed.
+  /// has followed, and `nil` that the value has not changed.
   package var isRestoreProven: Bool?
   /// Items for the apps' own servers, in the order in which they arose.
   package var feedback: [Feedback] = []

@@ -19,7 +19,7 @@ package enum Fact: Hashable, Sendable {
   /// The feed's floor rises to `since`, where the history begins that replaced the lost one.
   case lostHistory(FeedKey, since: Position)
   /// The partition must check which zones have numbers that have been missing for too long, so that
-  /// feeds show it.
+  /// feeds show the gap.
   case tick
   /// The ids of changes up to this ordinal are forgotten, because there are too many ids or they
   /// are too old.

@@ -27,7 +27,8 @@ package enum Hex {
     }
   }
 
-  /// The bytes that `text` encodes; `nil` if the text has an odd length or another character.
+  /// The bytes that `text` encodes; `nil` if the text has an odd length or a character that is no
+  /// hexadecimal digit.
   package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count / 2)

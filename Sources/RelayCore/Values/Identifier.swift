@@ -1,7 +1,7 @@
 /// 128 bits that identify one thing: a notification, an installation, a push.
 ///
-/// Its text is a lowercase UUID. It is stored in sixteen bytes, so that a million identifiers take
-/// sixteen megabytes and no further allocation.
+/// The text of an identifier is a lowercase UUID. An identifier is stored in sixteen bytes, so that
+/// a million identifiers take sixteen megabytes and no further allocation.
 package struct Identifier: Hashable, Comparable, Sendable {
   package var high: UInt64
   package var low: UInt64

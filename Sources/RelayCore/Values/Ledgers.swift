@@ -1,5 +1,6 @@
-/// A partition's accounts of deliveries. With an account of its own, a delivery to a device of the
-/// doctor takes the same way as any other and changes no number of the apps' account.
+/// A partition's accounts of deliveries. The doctor's devices have an account of their own: a
+/// delivery to such a device takes the same way as any other delivery, and changes no number of the
+/// apps' account.
 package struct Ledgers: Sendable {
   /// Whose devices an account is about.
   package enum Account: Sendable {

@@ -2,15 +2,16 @@
 /// configuration, where the consequence of exceeding each bound is documented.
 package struct Limits: Hashable, Sendable {
   package var subscriptionsPerUser = 1_000
-  /// The bytes of a user's subscriptions, as `Subscription.bytes` counts them. They bound the
-  /// memory of the subscriptions and the cost of each of the user's own changes.
+  /// The bytes of a user's subscriptions, as `Subscription.bytes` counts them. This limit bounds
+  /// the memory of the subscriptions and the cost of each of the user's own changes.
   package var subscriptionBytesPerUser = 1 << 20
   package var devicesPerUser = 100
   /// A retired registration is kept at least this long, unless its user has no room for another
   /// device.
   package var retiredFor = Span.days(30)
-  /// How long the address of a device that only the courier reaches is valid after its registration
-  /// or last fetch. A device whose address has lapsed, and that is not connected, is retired.
+  /// How long the address of a device that only the courier reaches is valid after its
+  /// registration. A fetch after the address has lapsed makes the address valid for this long
+  /// again. A device whose address has lapsed, and that is not connected, is retired.
   package var courierAddressFor = Span.hours(12)
   package var participantsPerZone = 10_000
   /// Zones that a user's private or shared database lists.

@@ -79,7 +79,7 @@ package struct RelayClock: Sendable {
     return .believed(last, by: ahead)
   }
 
-  /// The time until the relay follows the wall clock, if it does not jump again.
+  /// The time until the relay follows the wall clock, if the wall clock does not jump again.
   package var believedIn: Span? {
     doubt.map { max(.zero, $0.since + Self.believedAfter - boot) }
   }

@@ -46,8 +46,8 @@ package protocol ServiceNotifier: Sendable {
 }
 
 extension ServiceNotifier {
-  /// Does nothing, for notifiers that need no such message.
+  /// Does nothing, for notifiers that need no message while recovery waits.
   package func waiting(_ line: String) {}
-  /// The default for notifiers without a requirement of their own.
+  /// The default, for notifiers that do not require another time between beats.
   package var beatEvery: Span { .seconds(1) }
 }

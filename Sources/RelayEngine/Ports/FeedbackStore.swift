@@ -3,8 +3,9 @@ package import RelayCore
 /// Keeps feedback for the apps' own servers until it is trimmed: one feed for all scopes, in the
 /// order of the folds that wrote the items.
 ///
-/// Items enter with `Store.fold`, in the transaction that makes the reported events durable. Each
-/// scope keeps at most `Limits.feedbackItems` items, each no longer than its retention.
+/// Items enter with `Store.fold`, in the transaction that makes the reported events durable. The
+/// store keeps at most `Limits.feedbackItems` items of each scope, and no item longer than the
+/// retention of feedback.
 package protocol FeedbackStore: Sendable {
   /// The items after a position, oldest first, read in one snapshot.
   func feedback(_ query: FeedbackQuery) async throws(StoreError) -> FeedbackPage

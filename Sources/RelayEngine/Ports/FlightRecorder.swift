@@ -1,15 +1,16 @@
 package import RelayCore
 
-/// Keeps the newest entries of what the relay decided, for explanations. It may lose entries, and
-/// then says so among the entries; the relay never waits for it.
+/// Keeps the newest entries of what the relay decided, for explanations. The recorder may lose
+/// entries, and then adds an entry that says so; the relay never waits for the recorder.
 ///
-/// A life of the recorder begins with an entry `began`, before it an entry `lost` if lives before
-/// may have had further entries. One conformance suite holds for all implementations.
+/// Each life of the recorder begins with an entry `began`. An entry `lost` comes before `began` if
+/// earlier lives may have had further entries. One conformance suite holds for all implementations.
 package protocol FlightRecorder: Sendable {
   /// A life of the daemon begins. The engine calls this once, before the first entry.
   ///
-  /// - Parameter life: a number that rises by one with each life of the store. If it does not
-  ///   follow the number of the life that ended cleanly last, a life between kept nothing.
+  /// - Parameter life: a number that rises by one with each life of the store. If the number does
+  ///   not directly follow that of the last life that ended cleanly, entries of a life between may
+  ///   be missing.
   func begin(life: UInt64)
 
   /// Takes entries in their order. Only the loop calls this, and it never blocks. If too many
@@ -20,8 +21,8 @@ package protocol FlightRecorder: Sendable {
   /// How many entries this life has taken. `read` can read up to such a place.
   var place: UInt64 { get }
 
-  /// Gives what is kept to `body`, oldest first, in parts of a bounded size. Entries that this life
-  /// takes after `place` are left out.
+  /// Gives the kept entries to `body`, oldest first, in parts of a bounded size. Entries that this
+  /// life takes after `place` are left out.
   ///
   /// - Parameter body: returns false to end the reading.
   /// - Throws: `TraceError` if nothing can be read.
@@ -31,7 +32,8 @@ package protocol FlightRecorder: Sendable {
 
   var health: RecorderHealth { get }
 
-  /// Writes what waits, and a mark that nothing is missing at the end. A second call does nothing.
+  /// Writes the entries that wait, and then a mark which says that no entry is missing at the end.
+  /// A second call does nothing.
   func close() async
 }
 

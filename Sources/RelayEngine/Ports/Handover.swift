@@ -9,7 +9,8 @@ import Synchronization
 ///    └──────────────────┴───────────────────┘
 /// ```
 /// A push that was taken back never leaves again. If the push waits or has left already, this holds
-/// at once; if the push is leaving, this holds when it has left or ended. Any thread may call.
+/// at once; if the push is leaving, this holds when it has left or ended. Any thread may call these
+/// functions.
 package final class Handover: Sendable {
   private enum State {
     case waiting

@@ -3,7 +3,7 @@ package import RelayCore
 /// The daemon's state at one moment. Ages are in seconds, and sizes in bytes.
 package struct HealthSnapshot: Hashable, Sendable {
   package var healthy: Bool { reasons.isEmpty }
-  /// Why the daemon is not healthy, each a sentence with its remedy.
+  /// The reasons why the daemon is not healthy, each as a sentence with its remedy.
   package var reasons: [String] = []
   package var isReady = false
   package var uptime: Double = 0
@@ -34,8 +34,8 @@ package struct HealthSnapshot: Hashable, Sendable {
     package var bytes: Int64 = 0
     /// Facts that are journalled and not yet folded.
     package var journalTail = 0
-    /// Seconds since the last fold while journalled facts wait for a fold; zero if none waits, and
-    /// before the first fold.
+    /// Seconds since the last fold while journalled facts wait for a fold; zero if no fact waits,
+    /// and before the first fold.
     package var foldLag: Double = 0
     /// Folds that became durable since the start; `feedRows` counts the feed entries that they
     /// wrote.
@@ -103,7 +103,7 @@ package struct HealthSnapshot: Hashable, Sendable {
       case sending
       /// The last delivery failed and is tried again.
       case retrying
-      /// The server refused further deliveries: none is sent until a reload or a restart.
+      /// The server refused further deliveries: no delivery is sent until a reload or a restart.
       case stopped
     }
 

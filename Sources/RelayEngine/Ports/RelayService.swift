@@ -2,7 +2,7 @@ package import RelayCore
 
 /// The relay as its callers, such as HTTP and the control socket, see it.
 ///
-/// The engine implements it, and so does a small working relay in tests of HTTP.
+/// The engine implements this protocol, and so does a small working relay in tests of HTTP.
 package protocol RelayService: Sendable {
   /// Takes facts in their order and returns their answers in the same order, once each fact is
   /// durable, stepped, and processed as far as its kind demands: for example, a revocation is then
@@ -12,7 +12,7 @@ package protocol RelayService: Sendable {
   /// visible together. The facts of one submitter keep their order; submitters take turns.
   ///
   /// - Throws: `Unavailable` if no fact was taken, or if it is not known in time whether all facts
-  ///   were taken. The error contains when to try again. The same facts may be submitted again;
+  ///   were taken. The error says when to try again. The same facts may be submitted again;
   ///   repeated changes answer `.duplicate`.
   func submit(_ facts: [Fact], by submitter: Submitter) async throws(Unavailable) -> [Answer]
 
@@ -23,7 +23,7 @@ package protocol RelayService: Sendable {
   func known(_ changes: [Change]) async throws(Unavailable) -> [Bool]
 
   /// Returns when every fact answered before this call is visible in all of `places` (P4). Returns
-  /// at once, without entering the loop, if nothing unfolded concerns them.
+  /// at once, without entering the loop, if nothing unfolded concerns these places.
   ///
   /// - Parameter until: the deadline on the boot clock; a caller never waits longer than the relay
   ///   lets a request wait.
@@ -50,8 +50,8 @@ package protocol RelayService: Sendable {
   /// Notes that the connection has ended. Every connection that `connected` took may end once; the
   /// call is never refused.
   ///
-  /// - Parameter isExpectedBack: the connection was a poll that was answered, so the next poll
-  ///   should follow.
+  /// - Parameter isExpectedBack: true if the connection was a poll that was answered, so that the
+  ///   device's next poll should follow.
   func left(_ device: DeviceKey, connection: UInt64, isExpectedBack: Bool)
 
   /// Counts changes that the HTTP layer refused before they became facts.
@@ -67,7 +67,7 @@ package protocol RelayService: Sendable {
   ///
   /// - Parameters:
   ///   - devices: at most some hundred, because the loop answers.
-  ///   - zones: the zones of which it is asked whether they are shared with the devices' users.
+  ///   - zones: the result says which of these zones are shared with each device's user.
   /// - Throws: `Unavailable` before the end of recovery, and when the relay has stopped.
   func standings(
     of devices: [DeviceKey], zones: [ZoneID]
@@ -86,7 +86,7 @@ extension RelayService {
 /// The standing of devices at one moment.
 package struct Standings: Hashable, Sendable {
   package var devices: [Standing]
-  /// How many entries the flight recorder had taken by then.
+  /// How many entries the flight recorder had taken at that moment.
   package var place: UInt64
 
   package init(devices: [Standing], place: UInt64) {

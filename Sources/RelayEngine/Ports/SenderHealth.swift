@@ -10,7 +10,7 @@ package struct SenderHealth: Hashable, Sendable {
   package var resent: Int64 = 0
   /// Requests without an answer: the timeout came, or their connection ended.
   package var unanswered: Int64 = 0
-  /// Answers that the relay does not know; each was treated as a failed attempt.
+  /// Answers that the relay does not know; after each of them the relay tries the push again later.
   package var unknownAnswers: Int64 = 0
 
   package init() {}

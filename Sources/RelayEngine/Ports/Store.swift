@@ -45,8 +45,8 @@ package protocol Store: FeedReader, FeedbackStore {
   func fold(_ cut: Cut, leases: [Lease]) async throws(StoreError) -> [OutboxRow]
 
   /// Removes at most `limit` rows in one transaction: entries of cleared feeds, and tombstones,
-  /// notifications and feedback older than the given instants. Raises each feed's floor to the old
-  /// entries that were removed.
+  /// notifications and feedback older than the given instants. Raises each feed's floor to the
+  /// highest position of the old entries that were removed.
   ///
   /// - Returns: the number of removed rows, plus one for each cleared feed that had no row to
   ///   remove; at most `limit`. While the result equals `limit`, the caller calls again.
@@ -129,7 +129,7 @@ package struct JournalPart: Hashable, Sendable {
   }
 }
 
-/// The right to write a partition, until another relay claims it.
+/// The right to write a partition, until another relay claims the partition.
 package struct Lease: Hashable, Sendable {
   package var partition: PartitionID
   package var epoch: UInt64

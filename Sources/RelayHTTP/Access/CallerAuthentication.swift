@@ -22,7 +22,7 @@ struct CallerAuthentication: Sendable {
     }
   }
 
-  /// The producer that sent this request, as far as the header fields identify it.
+  /// The producer that sent this request, as far as the header fields identify the producer.
   func claim(
     of request: Request, _ authenticator: ScopeAuthenticator, on channel: any Channel
   ) throws(WireError) -> ProducerClaim {
@@ -58,7 +58,7 @@ struct CallerAuthentication: Sendable {
   }
 }
 
-/// The producer of a request, as far as it is known before the body is read.
+/// What is known of a request's producer before the body is read.
 enum ProducerClaim {
   case known(String)
   case signed(SignedRequest, ProducerKey, String)

@@ -4,7 +4,8 @@ package import RelayEngine
 import ServiceLifecycle
 import Synchronization
 
-/// Fetches key sets. The daemon's source uses HTTPS; tests use a small account server.
+/// Fetches key sets. The daemon's source uses HTTPS; in tests, the source returns answers that the
+/// test sets.
 package protocol KeySetSource: Sendable {
   /// - Throws: `KeySetFailure` if there is no answer, or if the answer has no readable body.
   func fetch(_ address: KeySetAddress) async throws(KeySetFailure) -> FetchedKeySet

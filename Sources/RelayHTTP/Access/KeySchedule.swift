@@ -47,7 +47,8 @@ struct KeySchedule: Sendable {
   /// Notes that a token names a key which is not in the set. The next fetch is then due at once, if
   /// the last fetch began at least `unknownGap` ago.
   ///
-  /// - Returns: true if a fetch is under way or comes at once, so that the caller should wait.
+  /// - Returns: true if a fetch is under way or due at once; the caller should then wait for the
+  ///   fetch.
   mutating func missed(at now: Instant) -> Bool {
     if isUnderWay || due <= now { return true }
     guard began.map({ now - $0 >= Self.unknownGap }) ?? true else { return false }

@@ -13,7 +13,8 @@ package struct KeySet: Hashable, Sendable {
     case eddsa = "EdDSA"
   }
 
-  /// One key as the set contains it. Keys with equal texts are equal.
+  /// One key, with its id and numbers as the texts of the set. Two keys are equal if these texts
+  /// and the algorithms are equal.
   package struct Key: Hashable, Sendable {
     package let id: String?
     package let algorithm: Algorithm
@@ -32,7 +33,7 @@ package struct KeySet: Hashable, Sendable {
   /// is wrong with the key.
   package private(set) var problems: [String] = []
 
-  /// The highest number of keys in one set; account servers publish a handful.
+  /// The highest number of keys in one set; an account server publishes only a few.
   package static let keysMax = 100
 
   /// - Throws: `Unreadable` if the bytes are no key set. A set without usable keys is no error; the
@@ -122,7 +123,7 @@ extension KeySet.Key {
       return Self.modulusBits.contains(bits) && 1...8 ~= exponent.count
         && exponent.last.map { $0 % 2 == 1 } ?? false && exponent != [1] && (try? rs256) != nil
     case .eddsa:
-      // Creating the key checks the point, as for ES256.
+      // Creating the key checks only its length. A number that is no point verifies no signature.
       return bytes[0].count == 32 && (try? eddsa) != nil
     }
   }

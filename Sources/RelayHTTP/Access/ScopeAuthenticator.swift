@@ -44,8 +44,8 @@ struct ScopeAuthenticator: Sendable {
     return try await users.user(of: token, at: now)
   }
 
-  /// The producer of a request, as far as the header fields identify it. A signature is verified
-  /// later, when the body has arrived.
+  /// The producer of a request, as far as the header fields identify the producer. A signature is
+  /// verified later, when the body has arrived.
   func producer(of request: Request, at now: Instant) throws(WireError) -> ProducerClaim {
     if let key = try Self.bearer(of: request) {
       var found: String?

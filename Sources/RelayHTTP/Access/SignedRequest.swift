@@ -8,8 +8,8 @@ import RelayWire
 /// CloudKit's server-to-server signature of one request: `date:base64(sha256(body)):path`, signed
 /// with ECDSA on P-256 over SHA-256.
 ///
-/// A copy of a signed request that is sent within `dateWindow` is accepted too. The copy does no
-/// harm: its events have the same ids and count as duplicates.
+/// The relay accepts a copy of a signed request too, as long as the request's date is within
+/// `dateWindow`. The copy does no harm: its events have the same ids and count as duplicates.
 struct SignedRequest: Sendable {
   /// The largest accepted difference between the sender's clock and the relay's, in either
   /// direction.
@@ -20,7 +20,7 @@ struct SignedRequest: Sendable {
   private let path: String
   private let signature: P256.Signing.ECDSASignature
 
-  /// - Returns: nil if the request carries none of the three headers.
+  /// - Returns: nil if the request carries none of the three header fields of a signature.
   /// - Throws: `WireError` naming the header that is missing or wrong.
   init?(_ request: Request, at now: Instant) throws(WireError) {
     let names: [HTTPField.Name] = [.requestKeyID, .requestDate, .requestSignature]

@@ -174,8 +174,8 @@ private struct UserClaims: JWTPayload {
 
     init(from decoder: any Decoder) throws {
       let container = try decoder.singleValueContainer()
-      // The claim is a string or a list of strings. If it is no string, the second attempt reads a
-      // list, and reports what is wrong if that fails too.
+      // The claim is a string or a list of strings. If the claim is no string, the second attempt
+      // reads a list; the error of this attempt says what is wrong.
       if let name = try? container.decode(String.self) {
         names = [name]
       } else {

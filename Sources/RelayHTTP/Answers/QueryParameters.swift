@@ -1,11 +1,11 @@
 import RelayCore
 import RelayWire
 
-/// Parameters of a device's query, which may stand in the body instead. An unreadable or misspelt
-/// one is refused.
+/// Reads the parameters of a device's request, which stand in the query or in the body. An
+/// unreadable or misspelt parameter is refused.
 enum QueryParameters {
-  /// A parameter of the query: if the relay ignored an unreadable marker, every page would begin at
-  /// the start of the list.
+  /// A parameter of the query; nil if the parameter is absent. An unreadable parameter is refused:
+  /// if the relay ignored an unreadable marker, every page would begin at the start of the list.
   static func text(_ name: StaticString, _ query: String?) throws(WireError) -> String? {
     for (found, value) in PercentText.parameters(of: query) {
       guard let found else { continue }
@@ -29,8 +29,8 @@ enum QueryParameters {
   }
 
   /// The installation that a device's request names: `clientId` in the query, or otherwise in the
-  /// body. If the relay ignored an unreadable one, the request would acknowledge nothing, and the
-  /// relay would wake the device for changes that the device has fetched.
+  /// body. If the relay ignored an unreadable `clientId`, the request would acknowledge nothing,
+  /// and the relay would wake the device for changes that the device has fetched.
   ///
   /// - Throws: `WireError` or `JSONProblem` if a `clientId` is no UUID, or its name is spelt in
   ///   another way.
@@ -58,7 +58,7 @@ enum QueryParameters {
     _ body: JSONCursor, query: String? = nil, atMost most: Int
   ) throws -> Int {
     if let text = try text("resultsLimit", query) {
-      // Digits that are no integer are a number larger than every page.
+      // Digits that do not fit `Int` are a number that is larger than every page.
       let limit = Int(text) ?? (text.utf8.allSatisfy { 0x30...0x39 ~= $0 } ? .max : 0)
       guard limit > 0 else {
         throw WireError(.badRequest, "resultsLimit must be a whole number of at least 1")

@@ -13,8 +13,9 @@ extension Response {
       body: ResponseBody(byteBuffer: ByteBuffer(bytes: json.bytes)))
   }
 
-  /// Reports `readings`, what a device has read, to `relay` once the whole body is written. A page
-  /// that is only partly sent acknowledges nothing.
+  /// An answer with a JSON body. Once the whole body is written, `relay` gets a report of
+  /// `readings`, which are what a device has read. A page that is only partly sent acknowledges
+  /// nothing.
   init(_ json: JSONWriter, served readings: [Reading], to relay: any RelayService) {
     guard !readings.isEmpty else {
       self.init(json)
@@ -31,7 +32,7 @@ extension Response {
 
   static var emptyObject: Response { Response(.object(capacity: 2) { _ in }) }
 
-  /// An answer that has no body, or whose text was written without a `JSONWriter`.
+  /// An answer whose text was written without a `JSONWriter`.
   init(text: String, type: String) {
     self.init(
       status: .ok, headers: [.cacheControl: "no-store", .contentType: type],

@@ -27,7 +27,7 @@ enum SealedText {
     return Base64.urlText(bytes + code.prefix(codeBytes))
   }
 
-  /// What a returned text contains.
+  /// The outcome of reading a sealed text that a client has sent back.
   enum Opened: Hashable {
     case texts([String])
     /// The text does not have the form of a sealed text.

@@ -103,7 +103,8 @@ struct AddressReader {
     return text
   }
 
-  /// True for an address that is not public, in any spelling that the resolver accepts.
+  /// True for an address that is not public, in any spelling that the resolver accepts, and for the
+  /// names `localhost` and `*.localhost`.
   private static func isPrivate(host: String) -> Bool {
     let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
     let address =

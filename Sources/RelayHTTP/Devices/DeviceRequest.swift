@@ -29,7 +29,7 @@ struct DeviceRequest: Sendable {
 
   func feed(_ kind: FeedKey.Kind) -> FeedKey { FeedKey(scope: scope, kind: kind) }
 
-  /// The user for whom a zone's missing owner stands.
+  /// The user who owns a zone for which the request names no owner.
   func owner(in database: Database) -> UserID {
     database == .public ? ZoneID.publicDefault.owner : user
   }

@@ -38,7 +38,7 @@ struct FeedAccess: Sendable {
     SealedText.read(text, for: .digest, count: 4, with: keys)
   }
 
-  /// One page of a feed that may be read alone, after `token`.
+  /// One page of a feed, after `token`, for a request that reads this feed alone.
   ///
   /// - Returns: where the page begins, and the page; nil if the token has expired.
   func page(
@@ -55,7 +55,8 @@ struct FeedAccess: Sendable {
 
   /// One page of a feed, for a request that has already waited until the feed is visible.
   ///
-  /// - Parameter lost: gets the fact that reports lost history, if the token shows that.
+  /// - Parameter lost: gets a fact that reports lost history, if the token shows that history is
+  ///   lost.
   /// - Returns: nil if the token has expired.
   func page(
     _ feed: FeedKey, from start: TokenStart, limit: Int, _ request: DeviceRequest,
@@ -87,8 +88,8 @@ struct FeedAccess: Sendable {
     }
   }
 
-  /// What the device has read once it has the page. Notes at once what it shows by its token: that
-  /// it has everything up to there.
+  /// What the device has read once the device has the page. This method also reports at once what
+  /// the device's token shows: that the device has everything up to the token's position.
   func readings(
     of page: Page, from start: TokenStart, _ request: DeviceRequest,
     _ reached: (Position) -> Reading.Reached

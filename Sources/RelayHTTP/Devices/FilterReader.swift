@@ -145,7 +145,7 @@ struct FilterReader {
 }
 
 extension QueryRule.Comparator {
-  /// What a value should be instead; `nil` means that the value suits the comparator.
+  /// What a value must be for this comparator; `nil` means that `value` suits the comparator.
   fileprivate func complaint(about value: FieldValue) -> String? {
     switch operand {
     case .anything: nil

@@ -68,7 +68,8 @@ struct NotificationInfoText {
     return texts
   }
 
-  /// Writes the member `notificationInfo`, with what differs from the standard.
+  /// Writes the member `notificationInfo`, with only those of its members whose values differ from
+  /// the default. Writes nothing if all values are the default.
   static func write(_ info: NotificationInfo, into json: inout JSONWriter) {
     guard info != NotificationInfo() else { return }
     json.object("notificationInfo") { json in

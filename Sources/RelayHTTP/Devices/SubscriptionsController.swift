@@ -73,7 +73,7 @@ struct SubscriptionsController: Sendable {
     return Response(
       .object(capacity: 64 + min(limit, found.count) * 256) { json in
         json.beginArray("subscriptions")
-        // The loop counts bytes of JSON text, in which a control character takes six bytes.
+        // The loop counts bytes of JSON text, in which a control character takes up to six bytes.
         while found.count - rest.count < limit, json.bytes.count < limits.subscriptionAnswerBytes,
           let row = rest.popFirst()
         {

@@ -15,7 +15,8 @@ struct TokensController: Sendable {
   /// Answers `tokens/register`: registers a device and its address.
   func register(_ request: DeviceRequest) async throws -> Response {
     let address = try AddressReader(limits: limits, keys: keys).address(of: request)
-    // Its devices count in no ledger, so no provider may be asked for them.
+    // The devices of the doctor's user do not count in the ledger, so the relay may send them
+    // nothing through a provider.
     guard request.user != .doctor || address.transport == .courier else {
       throw WireError(
         .badRequest,
@@ -144,7 +145,8 @@ struct TokensController: Sendable {
 }
 
 extension DeviceRequest {
-  /// The installation that a request of `tokens/…` is about: here the body goes before the query.
+  /// The installation that a request of `tokens/…` or `wakes/acknowledge` names: `clientId` in the
+  /// body, or otherwise in the query.
   fileprivate var named: ClientID? {
     get throws(JSONProblem) { try body.optional("clientId")?.clientID() ?? client }
   }

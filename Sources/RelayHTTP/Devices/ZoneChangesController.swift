@@ -10,7 +10,8 @@ struct ZoneChangesController: Sendable {
   let relay: any RelayService
   let limits: HTTPLimits
 
-  /// Answers `changes/zone`: which records of several zones changed, in the order of the request.
+  /// Answers `changes/zone`: which records changed in several zones. The zones are in the order of
+  /// the request.
   func changes(_ request: DeviceRequest, _ database: Database) async throws -> Response {
     guard database != .public else { throw WireError.noSync }
     try request.body.refuse("syncToken", "belongs to its zone: write it in the item of zones")
@@ -39,7 +40,8 @@ struct ZoneChangesController: Sendable {
         error.write(into: &json)
       }
       json.endObject()
-      // This text stays in memory while the next page waits for its turn, so its bytes are counted.
+      // This text stays in memory while the next page waits for its turn, so the bytes of the text
+      // are counted.
       try request.answer.grow(to: json.bytes.count)
     }
     json.endArray()

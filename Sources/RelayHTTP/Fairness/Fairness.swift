@@ -109,9 +109,9 @@ final class Fairness: Sendable {
     return Self.tooManyFailures(wait)
   }
 
-  /// Refuses a signed request from an address that may fail no further authentication now. The
-  /// relay would have to read the request's body before it can verify the signature, and a failure
-  /// would cost the sender nothing.
+  /// Refuses a signed request from an address that has reached its limit of failed authentications.
+  /// Otherwise the relay would have to read the request's body before it can verify the signature,
+  /// and a further failure would cost the sender nothing.
   func mayClaim(from remote: RemoteAddress?, at now: Instant) throws(WireError) {
     guard let remote,
       case .refused(let wait) = failures.withLock({ $0.look(remote.cost, for: remote, at: now) })

@@ -52,7 +52,8 @@ struct RateTable<Key: Hashable & Sendable>: Sendable {
     outcome(tokens, for: key, at: now).answer
   }
 
-  /// When the bucket would be full again without the tokens, and whether it has as many.
+  /// When the bucket would be full again if the tokens were taken, and whether the bucket has that
+  /// many tokens.
   private func outcome(
     _ tokens: Int, for key: Key, at now: Instant
   ) -> (next: Int64, answer: Answer) {

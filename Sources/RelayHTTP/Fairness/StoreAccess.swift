@@ -1,8 +1,8 @@
 import RelayCore
 import RelayEngine
 
-/// What all reads of the store have in common: the wait until every fact that was answered before
-/// is visible, and turns.
+/// What all reads of the store have in common: each read waits until every fact that was answered
+/// earlier is visible, and callers take turns to read.
 struct StoreAccess: Sendable {
   let relay: any RelayService
   let reader: any FeedReader

@@ -82,7 +82,8 @@ extension ConnectionStateMachine {
     let isInRequest = waiting.isInRequest
     var head = waiting.removeIncomplete()
     if isInRequest, head == nil, let current, case .gathering(let own) = current.body { head = own }
-    // The invalid bytes belong to a request that the responder already has: only closing is left.
+    // The invalid bytes belong to a request that the responder already has, so the relay can only
+    // close the connection.
     guard !isInRequest || head != nil else { return close() }
     waiting.end()
     self.refusal = head?.framingRefusal ?? refusal

@@ -156,7 +156,8 @@ extension HTTPConnection {
   /// known yet.
   static func hurryBody(on channel: any Channel, within seconds: Int) {
     channel.eventLoop.execute {
-      // The lookup fails on a closed connection, and in tests that call controllers without one.
+      // The lookup fails on a closed connection, and in tests that call controllers without a
+      // connection.
       let found = try? channel.pipeline.syncOperations.handler(type: HTTPConnection.self)
       found?.handle(.bodyHurried(.seconds(Int64(seconds))))
     }

@@ -72,7 +72,8 @@ extension HTTPRequestHead {
     return value
   }
 
-  /// The characters that may stand in a host name or address, and before a port (RFC 3986).
+  /// True for a character that a Host field may have: in a host name or address, in a port, or as
+  /// the colon before a port (RFC 3986).
   private static func isOfHost(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

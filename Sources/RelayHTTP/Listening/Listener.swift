@@ -12,8 +12,8 @@ import ServiceLifecycle
 /// connections when the daemon stops.
 ///
 /// Hummingbird's own server cannot take over a socket that systemd has bound, and its connections
-/// take too much memory for fifty thousand couriers. So the relay accepts and keeps connections
-/// itself, and uses only Hummingbird's requests and responses.
+/// take too much memory for fifty thousand polls and streams of the courier. So the relay accepts
+/// and keeps connections itself, and uses only Hummingbird's requests and responses.
 struct Listener {
   enum Socket: Sendable {
     case address(ListenTarget)

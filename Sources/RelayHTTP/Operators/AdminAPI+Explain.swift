@@ -5,7 +5,7 @@ import Synchronization
 
 /// The requests for explanations, on the control socket.
 extension AdminAPI {
-  /// The flight recorder, and the keys that name what operators ask for.
+  /// The flight recorder, and the keys that compute the ids of changes and pushes.
   package struct Trace: Sendable {
     let feed: TraceFeed
     let keys: any IdentityKeys & PushKeys
@@ -16,7 +16,7 @@ extension AdminAPI {
     }
   }
 
-  /// A question, with the source and id of the change that it names.
+  /// An operator's question. If the question names a change by source and id, `event` has both.
   struct ExplainQuery: Sendable {
     var question = TraceSearch.Question()
     var event: (source: String, id: String)?
@@ -58,8 +58,8 @@ extension AdminAPI {
     }
   }
 
-  /// The names that the change would have in each scope. The name depends on the scope, and not on
-  /// the producer.
+  /// The notification ids that the change would have, one in each scope that the question means. An
+  /// id depends on the scope, and not on the producer.
   private func names(
     of event: (source: String, id: String), _ question: TraceSearch.Question, _ trace: Trace
   ) -> Set<Identifier> {
@@ -70,8 +70,9 @@ extension AdminAPI {
       })
   }
 
-  /// Gives what the recorder keeps to `body`. The time counts from the request's arrival, because
-  /// the request may have waited for other readers.
+  /// Passes the entries that the recorder keeps, up to `place`, to `body`. Throws a 503 if the
+  /// reading has not finished at `end`, which counts from the request's arrival, because the
+  /// request may have waited for other readers.
   private func read(
     _ recorder: any FlightRecorder, through place: UInt64, until end: Instant,
     _ body: @escaping @Sendable ([TraceEntry]) -> Void
@@ -96,8 +97,8 @@ extension AdminAPI {
   }
 }
 
-/// How long the parts of an answer may take. Together with the explanations that wait in front of
-/// it they stay below `ExplainReport.answeredWithin`, and the command waits longer than that.
+/// How long the parts of an answer may take. Together with the wait for earlier explanations, the
+/// parts take less than `ExplainReport.answeredWithin`; the command waits longer than that limit.
 enum ExplanationTimes {
   /// From the request's arrival until the recorder is read.
   static let reading = Span.seconds(20)

@@ -11,8 +11,9 @@ extension AdminAPI {
   /// How often an empty line is sent while nothing happens, so that a client that has gone is
   /// noticed.
   private static let pokeEvery = Duration.seconds(2)
-  /// How long a client may take what waits for it when the daemon stops. A client that does not
-  /// read would delay the stop by the whole time that the listener gives its connections.
+  /// How long a client may read the rest of its lines once the daemon has begun to stop. A client
+  /// that does not read would delay the stop by the whole time that the listener gives its
+  /// connections.
   private static let endWithin = TimeAmount.seconds(1)
 
   func tail(_ filter: TailFilter, on channel: any Channel) throws(WireError) -> Response {
@@ -30,7 +31,7 @@ extension AdminAPI {
       status: .ok,
       headers: [.contentType: "application/x-ndjson", .cacheControl: "no-store"],
       body: ResponseBody { writer in
-        // The head leaves at once, so that the client knows that it follows.
+        // This write sends the head at once, so that the client knows that its answer has begun.
         try await writer.write(ByteBuffer(string: "\n"))
         try await trace.feed.follow { tail in
           tail.onEnd {

@@ -28,7 +28,8 @@ package struct AdminAPI: RequestResponder {
   ///   - process: reads the daemon's use of memory, CPU time and descriptors; called at each
   ///     scrape.
   ///   - feedback: the feedback for the apps' own servers.
-  ///   - trace: what explanations are made of; `nil` means that there are none.
+  ///   - trace: the flight recorder, from which explanations are made; `nil` means that the relay
+  ///     makes no explanations.
   package init(
     relay: any RelayService, reader: any FeedReader, reads: StoreReads, keys: any TokenKeys,
     clock: any ClockReader, access: ScopeRegistry, issues: HealthIssues = HealthIssues(),

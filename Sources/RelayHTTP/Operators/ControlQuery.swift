@@ -5,7 +5,8 @@ import RelayWire
 struct ControlQuery {
   let text: String?
 
-  /// The highest number of items of feedback in one answer, and of explained changes.
+  /// The highest number of items of feedback in one answer. `explainedMax` is the highest number of
+  /// explained changes.
   private static let feedbackItemsMax: UInt64 = 1_000
   private static let explainedMax: UInt64 = 100
 
@@ -35,7 +36,7 @@ struct ControlQuery {
     }
   }
 
-  /// What `read` makes of a parameter; nil if the parameter is absent.
+  /// The value that `read` returns for a parameter; nil if the parameter is absent.
   private func value<Value>(
     _ name: String, _ wanted: String, _ read: (String) -> Value?
   ) throws(WireError) -> Value? {

@@ -4,7 +4,7 @@ import Synchronization
 /// Computes explanations one after the other, on a thread of its own: they may take seconds, and
 /// the threads that answer devices and producers must not wait for them.
 final class ExplanationQueue: Sendable {
-  /// How many explanations are computed or wait for their turn at most.
+  /// The most explanations that may be computed or wait for their turn at the same time.
   static let explanationsMax = 4
 
   private let queue = DispatchQueue(label: "zonerelay.explaining")

@@ -2,8 +2,8 @@ import RelayCore
 import RelayEngine
 import RelayWire
 
-/// Makes the explanations of one answer, for as long as its bounds allow. What is left out is
-/// counted as further devices. The first explanation is made in any case.
+/// Makes the explanations of one answer until a bound of steps, lines or time is reached. The first
+/// explanation is made in any case. `moreDevices` counts the devices that are left out.
 struct ExplanationWork {
   private let search: TraceSearch
   private let standings: [Standing]
@@ -24,7 +24,7 @@ struct ExplanationWork {
 
   /// - Parameter hasTime: asked before each explanation but the first.
   mutating func report(at now: Instant, while hasTime: () -> Bool) -> ExplainReport {
-    // The newest changes first, because they are asked for most.
+    // Explains the newest changes first, because operators ask for them most.
     var changes: [ExplainReport.ExplainedChange] = []
     for name in search.found.reversed() {
       guard let entry = search.change(named: name) else { continue }

@@ -1,8 +1,9 @@
 import RelayCore
 import RelayEngine
 
-/// Which entries an operator follows. Each entry that names the device, the user, the zone or the
-/// route is shown; without a filter every entry is.
+/// Which entries an operator follows: those that name every device, user, zone and route that is
+/// set here, in the container and environment that are set. If nothing is set, every entry is
+/// shown.
 struct TailFilter: Sendable {
   var client: ClientID?
   var user: String?
@@ -14,7 +15,8 @@ struct TailFilter: Sendable {
 
   func shows(_ entry: TraceEntry) -> Bool {
     switch entry.event {
-    // What is missing may be what is looked for.
+    // These entries are always shown, because the entries that are missing may be those that the
+    // operator looks for.
     case .began, .lost: return true
     case .change(let change):
       return isOf(change.scope) && client == nil && route == nil

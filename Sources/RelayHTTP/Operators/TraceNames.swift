@@ -84,7 +84,7 @@ extension Verdict {
 }
 
 extension TracedReceipt {
-  /// How the device showed that it has something.
+  /// How the device showed what it has received.
   var kind: String {
     switch self {
     case .acknowledged(.notifications(_, .page)): "page of notifications"

@@ -29,7 +29,7 @@ enum ArrivedEvent {
   /// by its index only.
   var id: String? {
     switch self {
-    // The reader refuses an event with such an id, and says why.
+    // An id that is no string counts as nil here; the reader refuses the event, and says why.
     case .json(let event): try? event.optional("id")?.string()
     case .binary(let event): event.id
     case .broken: nil

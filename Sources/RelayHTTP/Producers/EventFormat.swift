@@ -17,8 +17,9 @@ enum EventFormat {
   /// alone; otherwise it fails the whole request.
   var isBatch: Bool { self == .batch || self == .lines }
 
-  /// Follows the rule of CloudEvents: a content type of CloudEvents decides the form. With any
-  /// other content type, the `ce-` header fields decide.
+  /// Follows the rule of CloudEvents: a content type of CloudEvents decides the form, and so does
+  /// `application/x-ndjson`. With a content type of JSON, or with no content type, the `ce-` header
+  /// fields make the form binary.
   init(of request: Request) throws(WireError) {
     let type = MediaType.name(of: request.headers[.contentType] ?? "")
     switch Spelled(type) {

@@ -4,8 +4,9 @@ import RelayWire
 /// Reads CloudKit's field values: `{"value": …, "type": "STRING"}`. If the type is missing, the
 /// reader infers it from the value.
 enum FieldReader {
-  /// Reads a record's fields. A name may occur several times: `RecordChange` keeps the first field
-  /// with a value, and this method omits what follows a field without one.
+  /// Reads a record's fields. A name may occur several times. After a field without a value, this
+  /// method omits all further fields of the same name. Of the other fields, `RecordChange` keeps
+  /// the first of each name.
   static func fields(
     of record: JSONCursor, _ limits: HTTPLimits
   ) throws(JSONProblem) -> [Field] {
@@ -63,7 +64,8 @@ enum FieldReader {
     return .list(try list(value, of: kind))
   }
 
-  /// The type of a list's members; `nil` if `name` is no list type, such as `STRING_LIST`.
+  /// The type of the members of a list type, such as `STRING_LIST`; `nil` if `name` is no list
+  /// type.
   private static func memberKind(of name: String) -> FieldValue.Kind? {
     let (end, bytes) = ("_LIST".utf8, name.utf8)
     guard bytes.suffix(end.count).elementsEqual(end) else { return nil }

@@ -34,7 +34,8 @@ package struct HTTPLimits: Hashable, Sendable {
   package var endpointBytes = 1_024
   /// The most bytes of any single text of a subscription.
   package var subscriptionTextBytes = 1_024
-  /// A subscription has at most this many localisation arguments of one kind, and filters.
+  /// The most localisation arguments of one kind, and the most filters, that a subscription may
+  /// have.
   package var subscriptionListItems = 20
   /// The most members of the list that a filter compares a field with.
   package var filterValues = 128

@@ -32,8 +32,8 @@ extension APNsSettings {
       self.teamID = teamID
     }
 
-    /// The name of the file that keeps this key's tokens. Part of the public key is in it, so that
-    /// a wrong key with the right id does not replace the tokens of the right one.
+    /// The name of the file that keeps this key's tokens. The name contains a part of the public
+    /// key, so that a wrong key with the same id does not replace the right key's tokens.
     var fileName: String {
       let part = privateKey.publicKey.rawRepresentation.prefix(8)
       return "\(teamID)-\(keyID)-\(Hex.text(part)).token"
@@ -76,7 +76,7 @@ package final class APNsCredential: Sendable {
   /// damaged.
   private static func has(_ key: APNsSettings.Key, signed text: String) -> Bool {
     let parts = text.split(separator: ".")
-    // A signature in another form counts as foreign.
+    // A signature in another form counts as the signature of another key.
     guard parts.count == 3, let bytes = Base64URL.bytes(parts[2]),
       let signature = try? P256.Signing.ECDSASignature(rawRepresentation: bytes)
     else { return false }

@@ -5,17 +5,17 @@ package import RelayCore
 /// Tries a route's credential and topic by one push to a device token that no device has.
 ///
 /// `BadDeviceToken` is the good answer: APNs looks at the credential before it looks at the token.
-/// The push takes one connection of its own, which is closed afterwards, and goes to the route's
-/// own environment alone.
+/// The probe opens one connection of its own, sends the push only to the route's own environment,
+/// and then closes the connection.
 package enum APNsProbe {
-  /// No device has this token. It begins with `dead` in hexadecimal: the stand-in, too, knows no
-  /// such device.
+  /// No device has this token. The token begins with the hexadecimal digits `dead`, so the stand-in
+  /// also answers that it knows no such device.
   static let token: [UInt8] = [222, 173] + Array("zonerelay doctor's device tok.".utf8)
 
   /// - Parameters:
   ///   - credential: the credential that the route uses; nil exactly if the settings name a
-  ///     certificate. Apple counts new provider tokens, so pass one that keeps its tokens where the
-  ///     daemon finds them.
+  ///     certificate. Apple counts new provider tokens, so pass a credential that keeps its tokens
+  ///     in the directory where the daemon finds them.
   /// - Throws: `PushProblem` if the settings cannot work.
   package static func ask(
     _ settings: APNsSettings, credential: APNsCredential?, group: any EventLoopGroup,

@@ -44,6 +44,7 @@ package enum APNsRequest {
   }
 
   private static let pathPrefix = "/3/device/"
-  /// The most bytes of the other values: id 36, push type 10, priority 2, expiration 20.
+  /// The most bytes of all values except path and bearer together: id 36, push type 10, priority 2,
+  /// expiration 20.
   private static let fixedBytes = 68
 }

@@ -7,8 +7,8 @@ package struct APNsSettings: Sendable {
   let engine: EngineSettings
   /// Which of Apple's environments `engine` connects to.
   package let environment: RelayCore.Environment
-  /// The same for Apple's other environment, for pushes whose token the own environment does not
-  /// recognise. `nil` means that no push goes to the other environment.
+  /// Where the engine of Apple's other environment connects, for pushes whose token the route's own
+  /// environment does not recognise. `nil` means that no push goes to the other environment.
   let other: EngineSettings?
   /// The app's bundle id.
   package let topic: String

@@ -4,10 +4,11 @@ import SwiftASN1
 import X509
 
 /// The contents of a client certificate for APNs: its apps, Apple's environments that accept it,
-/// and the times at which it begins and ends. The daemon reads them at start to find what Apple
-/// would refuse only at the first push.
+/// and the times at which it begins and ends. The daemon reads the contents at its start, so that
+/// it finds early what Apple would refuse at the first push.
 package struct ClientCertificate: Hashable, Sendable {
-  /// Topics that the certificate names; empty if it names none, like one that Apple did not issue.
+  /// The topics that the certificate names; empty if the certificate names no topic, for example
+  /// because Apple did not issue it.
   package let topics: [String]
   /// Apple's environments that accept the certificate; empty if it names none.
   package let environments: Set<RelayCore.Environment>
@@ -50,7 +51,7 @@ package struct ClientCertificate: Hashable, Sendable {
   }
 
   /// Why Apple would refuse the certificate at `now`; nil if the certificate is valid then. An
-  /// expired certificate stops only its own route; the daemon starts all the same.
+  /// expired certificate stops only its own route; it does not keep the daemon from starting.
   package func misfit(_ path: String, at now: Instant) -> PushProblem? {
     guard now < ends else {
       return PushProblem(

@@ -31,8 +31,8 @@ final class OtherEnvironment: Sendable {
   /// Runs until the task is cancelled. Call it once.
   func run() async {
     for await _ in calls { break }
-    // After a cancellation before the first push, the engine opens nothing and answers late
-    // requests.
+    // If the task is cancelled before the first push, the engine opens no connection, and only
+    // answers requests that come later.
     await engine.run()
   }
 }

@@ -1,11 +1,11 @@
 import Foundation
 import RelayCore
 
-/// A provider token, kept in a file so that a restarted daemon uses it again: Apple refuses a new
-/// one that comes sooner than 20 minutes after another, however often the daemon starts.
+/// A provider token, kept in a file so that a restarted daemon uses the token again: Apple refuses
+/// a new token that comes sooner than 20 minutes after another, even if the daemon has restarted.
 ///
 /// The file holds the last two tokens, the newest last: a token signed while the clock is wrong is
-/// useless, and the one before is used again when the clock has been set right. For each token
+/// useless, and the token before it is used again when the clock has been set right. For each token
 /// there is a line with the time of its first use and a line with the token. Only the file's owner
 /// may read it.
 struct PersistedProviderToken: Hashable, Sendable {

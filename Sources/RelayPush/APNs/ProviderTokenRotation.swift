@@ -9,8 +9,8 @@ package struct ProviderTokenRotation: Sendable {
   /// time does not fit the clock is kept, because the clock may be set right.
   private var other: Token?
   private var lastSerial = 0
-  /// The texts of the tokens that were remembered when the last one was signed, so that one which
-  /// Apple calls expired is known until then.
+  /// The texts of the tokens that were remembered when the newest token was signed. A token that
+  /// Apple calls expired stays in this set until the next token is signed.
   package private(set) var known: Set<String> = []
 
   package struct Token: Hashable, Sendable {
@@ -109,8 +109,8 @@ package struct ProviderTokenRotation: Sendable {
     return .again
   }
 
-  /// Apple answered that the token came too soon: use the old token while it is valid, then this
-  /// one.
+  /// Apple answered that the token came too soon: from now on the old token is used while it is
+  /// valid, and after that the refused token.
   package mutating func tooSoon(_ serial: Int, at now: Instant) {
     guard let token = current, token.serial == serial, let old = other, old.serial < serial,
       now - old.firstUse < Self.lifetime

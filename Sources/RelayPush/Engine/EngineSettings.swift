@@ -70,8 +70,9 @@ package struct EngineLimits: Hashable, Sendable {
   /// Limits that fit the operator's settings.
   ///
   /// - Parameters:
-  ///   - attemptTimeout: the engine detects a silent connection and gives up an attempt to connect
-  ///     within this time, except that very short times have a lower bound.
+  ///   - attemptTimeout: the time of one attempt. The engine detects a silent connection and ends
+  ///     an attempt to connect within this time. If this time is very short, fixed least times
+  ///     apply instead.
   ///   - probe: the longest wait between two attempts to connect, so that the engine soon finds a
   ///     provider that is back.
   package init(attemptTimeout: Span, probe: Span) {

@@ -30,7 +30,7 @@ package struct EngineStatus: Hashable, Sendable {
 }
 
 extension SenderHealth {
-  /// - Parameter unknownAnswers: the answers that the sender did not know.
+  /// - Parameter unknownAnswers: how many answers the sender did not recognise.
   init(_ engine: EngineStatus, unknownAnswers: Int) {
     self.init()
     connections = engine.connections

@@ -61,8 +61,9 @@ package struct Pool {
     with(id) { $0.heard(at: now) }
   }
 
-  /// The connection for one more request: the least loaded with a free stream; nil if there is
-  /// none. The new stream counts from now on, until the caller calls `ended`.
+  /// The connection for one more request: the least loaded connection with a free stream; nil if no
+  /// connection has a free stream. The new stream counts from now on, until the caller calls
+  /// `ended`.
   package mutating func begin(at now: Uptime) -> LinkID? {
     var best: Int?
     for index in links.indices where links[index].link.room > 0 {

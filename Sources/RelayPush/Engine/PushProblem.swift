@@ -16,7 +16,8 @@ package struct PushProblem: Error, Hashable, Sendable, CustomStringConvertible {
   /// The code and the message, as operators see them.
   package var text: String { "\(code.text): \(message)" }
 
-  /// Runs `body`. An error of it is thrown as a problem that says what is wrong, and the remedy.
+  /// Runs `body`. If `body` throws an error, throws a problem that says what is wrong and names the
+  /// remedy.
   static func explain<Value>(
     _ code: Code, _ what: String, remedy: String, _ body: () throws -> Value
   ) throws(PushProblem) -> Value {

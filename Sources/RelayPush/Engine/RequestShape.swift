@@ -4,7 +4,7 @@
 package struct RequestShape: Sendable {
   /// Header fields after the pseudo headers. A request may leave out the value of any of them.
   package var fields: [Field]
-  /// Names, in lower case, of the answer's fields to return; all others are dropped unread.
+  /// Names, in lower case, of the answer's fields to return; all other fields are dropped unread.
   package var kept: [String]
   /// True if a new connection may use only one stream at a time, until an answer proves that the
   /// provider has accepted our credential. APNs requires this.
@@ -14,7 +14,7 @@ package struct RequestShape: Sendable {
     /// In lower case, as HTTP/2 demands.
     package var name: String
     /// True for values that repeat: after the first time they cost one byte. False for values that
-    /// differ each time: they would only evict the others from the compression table.
+    /// differ each time: they would only evict other values from the compression table.
     package var repeats: Bool
 
     package init(_ name: String, repeats: Bool) {

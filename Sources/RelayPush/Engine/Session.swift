@@ -1,8 +1,8 @@
 import CNghttp2
 import NIOCore
 
-/// One HTTP/2 client session. It takes requests and received bytes, and gives bytes to send and
-/// events. It has no sockets, clock or policy; nghttp2 implements the protocol.
+/// One HTTP/2 client session. It takes requests and received bytes, and gives events and bytes to
+/// send. It has no sockets, clock or policy; nghttp2 implements the protocol.
 ///
 /// `@unchecked Sendable`: one `ProviderConnection` owns the session and uses it on its event loop
 /// only.
@@ -82,7 +82,7 @@ final class Session: @unchecked Sendable {
     return index
   }
 
-  /// Resets a stream. The stream's end is reported all the same.
+  /// Resets a stream. The session still reports the stream's end as an event.
   func cancel(_ index: Int, attempt: AttemptID) {
     guard streams[index].attempt == attempt else { return }
     nghttp2_submit_rst_stream(

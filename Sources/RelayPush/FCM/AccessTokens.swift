@@ -28,7 +28,8 @@ package struct AccessTokens: Sendable {
     case wait
   }
 
-  /// A token is no longer used this long before its end, so that none expires during a request.
+  /// The last part of a token's life, in which the token is not used, so that no token expires
+  /// during a request.
   package static let margin = Span.minutes(5)
 
   package init() {}

@@ -35,7 +35,7 @@ package enum FCMVerdicts {
 extension ProviderAnswer {
   /// An answer of FCM: a body that is not JSON of Google's form gives no reason.
   init(fcm response: Response) {
-    // An answer without an error has no reason either.
+    // An answer with status 200 contains no error, so its body is not read.
     let body =
       response.status == 200
       ? nil : try? JSONDecoder().decode(Body.self, from: Data(response.body))

@@ -50,7 +50,8 @@ package final class WebEngine: Sendable {
 
   deinit { inbox.withLock { if let multi = $0.multi { curl_multi_cleanup(multi.handle) } } }
 
-  /// libcurl must be initialised once a process, before any other call; a repetition is harmless.
+  /// Initialises libcurl, which every process must do once before any other call of libcurl. A
+  /// repeated initialisation is harmless.
   private static let global: Void = {
     let result = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
     precondition(result == CURLE_OK, "libcurl cannot be initialised: the process has no memory")
@@ -59,7 +60,7 @@ package final class WebEngine: Sendable {
   /// - Parameters:
   ///   - timeout: the time from now to the outcome.
   ///   - host: called once, on the engine's thread. Requests with the same host share that host's
-  ///     places, so that a silent host uses no more than these. A wrong host has no other effect.
+  ///     places, so that a silent host uses no more than these. The host is used for nothing else.
   ///   - handover: the engine calls `begin` on it when it starts the request. From then on the
   ///     request counts as being sent until it has its outcome.
   ///   - make: called once, on the engine's thread, when the request starts; an error ends the

@@ -25,7 +25,7 @@ package struct WebRequest: Sendable {
 package struct WebLimits: Hashable, Sendable {
   /// The most requests on their way at once; more wait.
   package var transfersMax = 256
-  /// The most of `transfersMax` for one host, so that a silent host leaves places to the others.
+  /// The most of `transfersMax` for one host, so that a silent host leaves places to other hosts.
   package var transfersPerHostMax = 64
   /// The most of `transfersMax` for a host that has not earned more by quick answers.
   package var transfersPerNewHostMax = 8

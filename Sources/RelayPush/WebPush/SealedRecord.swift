@@ -13,7 +13,7 @@ package enum SealedRecord {
   private static let overheadBytes = 17
   package static let plaintextBytesMax = bytesMax - headerBytes - overheadBytes
 
-  /// Encrypts `plaintext`. By default it has a new key and salt for each message, as RFC 8188 and
+  /// Encrypts `plaintext`. By default each message gets a new key and a new salt, as RFC 8188 and
   /// RFC 8291 require.
   ///
   /// - Parameters:

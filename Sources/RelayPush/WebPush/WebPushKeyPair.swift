@@ -4,16 +4,16 @@ import SwiftASN1
 
 /// Whether the two halves of a VAPID key belong together.
 ///
-/// The relay derives the public half from the private one. A key file may also name a public half
-/// of its own: if an app took that one for its `applicationServerKey`, push services refuse every
-/// push to the app's subscriptions.
+/// The relay derives the public half from the private one. A key file may also name a public half.
+/// If that half differs from the derived one and an app uses it as `applicationServerKey`, push
+/// services refuse every push to the app's subscriptions.
 package enum WebPushKeyPair {
   /// - Parameter pem: the text of `webpush.key`.
   /// - Throws: `PushProblem` if the file's public half is not that of its private half, or if the
   ///   private half signs what the public half does not verify.
   package static func check(pem: String, _ settings: WebPushSettings) throws(PushProblem) {
     let (key, text) = (settings.key, Data("zonerelay doctor".utf8))
-    // A key that cannot sign is of no use, whatever the reason.
+    // A key that cannot sign is reported as a wrong pair, so the error itself is ignored.
     guard let signature = try? key.signature(for: text),
       key.publicKey.isValidSignature(signature, for: text)
     else { throw problem("the private half does not sign what the public half verifies") }
@@ -41,8 +41,8 @@ package enum WebPushKeyPair {
     return publicHalf(in: root)
   }
 
-  /// The bit string below `[1]` of an ECPrivateKey (RFC 5915), which in PKCS #8 is a structure of
-  /// its own in an octet string.
+  /// The bit string below `[1]` of an ECPrivateKey (RFC 5915). In PKCS #8 the whole ECPrivateKey is
+  /// inside an octet string.
   private static func publicHalf(in node: ASN1Node) -> [UInt8]? {
     guard case .constructed(let parts) = node.content else { return nil }
     for part in parts {

@@ -28,7 +28,8 @@ extension World {
     try checkSlot(text, key)
   }
 
-  /// A push goes to an address that is the device's own, where the device was found.
+  /// Checks that a push goes to the device's own address and, once a push has found the device, to
+  /// the environment where the device was found.
   private func checkAddress(_ address: Address, _ key: DeviceKey) throws {
     try demand(
       .everyDeviceIsWoken, address.transport != .courier,

@@ -134,8 +134,8 @@ extension World {
         let since = observer.since[key], isReachable(device)
       else { continue }
       var told = observer.told[key] ?? WorldObserver.Told()
-      // Newer alerts replaced others and were then withdrawn. The next wake will report the loss,
-      // so the check counts the lost alerts as told.
+      // Newer alerts replaced older alerts and were then withdrawn. The next wake will report the
+      // loss, so the check counts the lost alerts as told.
       if device.lane.pending.lostAlerts { told.lostAlerts = Ordinal(.max) }
       let feed = FeedKey(scope: World.scope, kind: .notifications(key.user))
       let entries = (store.world.feeds[feed]?.rows ?? [:]).values.map(\.entry)

@@ -249,7 +249,8 @@ struct WorldObserver {
   /// Records what the device has read, or that it has handled a wake and everything that the wake
   /// named, even if the device missed earlier wakes.
   ///
-  /// - Parameter before: the device has a zone up to this fact of its user's partition.
+  /// - Parameter before: if the device has read a zone, the last fact of its user's partition up to
+  ///   which it has read the zone.
   mutating func acknowledged(
     _ what: Acknowledged, by key: DeviceKey, before: Ordinal = .zero
   ) {

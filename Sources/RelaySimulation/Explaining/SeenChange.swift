@@ -1,6 +1,7 @@
 import RelayCore
 
-/// A change as it came to one partition, and whom it concerned there. The model makes it.
+/// A change as it came to one partition, with the users and devices there that it concerned.
+/// `Model` makes this value.
 struct SeenChange {
   var change: Change
   var partition: PartitionID
@@ -37,7 +38,8 @@ struct SeenChange {
   /// What the world knows of a device's retirement.
   enum Retiring {
     case no
-    /// Its provider has reported it as dead, and the relay may believe that, now or later.
+    /// The provider has reported the device as dead; the relay may believe the report, now or
+    /// later.
     case maybe
     case yes
   }
@@ -75,7 +77,8 @@ struct SeenChange {
 }
 
 extension Subscription {
-  /// Whether the subscription is for such changes, as its user sees them.
+  /// Whether the subscription is for changes of this database, zone and record type, as its user
+  /// sees them; filters are not compared.
   fileprivate func covers(_ change: Change, for user: UserID) -> Bool {
     let seen: Database =
       change.database == .public ? .public : change.zone.owner == user ? .private : .shared

@@ -3,7 +3,7 @@ import RelayCore
 /// The outcomes that the world allows for a pair of a change and a device.
 extension Witness {
   /// - Parameter waiting: why a notification that pends may not be told now.
-  /// - Returns: `nil` if the world knows too little.
+  /// - Returns: the allowed outcomes; `nil` if the world knows too little.
   func expected(
     _ notification: Identifier, for key: DeviceKey, waiting: Set<String>
   ) -> Set<String>? {
@@ -43,7 +43,8 @@ extension Witness {
     return onItsWay
   }
 
-  /// Of a change that a recovery stepped, the explanation does not conclude that it is on its way.
+  /// The outcomes of a change that is on its way. If a recovery stepped the change, the explanation
+  /// does not conclude this, and says `unknown`.
   private var onItsWay: Set<String> {
     hasCrashed ? ["on_its_way", "unknown"] : ["on_its_way"]
   }

@@ -1,24 +1,24 @@
 import RelayCore
 
-/// What the world saw become of one notification for one device: in most cases one outcome, and
-/// several where only the relay can tell.
+/// What happened to one notification for one device, as far as the world saw: in most cases one
+/// outcome, and several where only the relay knows which one is true.
 struct SeenDelivery {
   private let fired: SeenChange.Fired
-  /// Outcomes that may be so. An empty set means that the notification pends.
+  /// Outcomes that may be true. An empty set means that the notification pends.
   private(set) var outcomes: Set<String> = []
   /// Whether the notification may pend, whatever `outcomes` says.
   private(set) var mayPend = true
-  /// The push under way that tells of it, and whether it certainly does.
+  /// The push under way that may tell of the notification, and whether the push certainly does.
   private var flight: (push: Witness.Push, isSure: Bool)?
-  /// The newest alerts of the same appearance, of which one may be shown in place of this one.
+  /// Newer alerts with the same appearance; one of them may be shown in place of this notification.
   private var newer: Set<String> = []
   private var hasNewerAlert = false
   private var hasBegunAgain = false
-  /// Whether it is not told any more once the push under way has failed.
+  /// Whether the notification stops pending if the push under way fails.
   private var endsIfFails = false
   /// Whether a failed attempt may have been the last one.
   private var mayHaveEnded = false
-  /// The courier's wake that told of it, until the device has the change.
+  /// The courier's wake that told of the notification, until the device has the change.
   private var courierWake: UInt32?
 
   init(_ fired: SeenChange.Fired) { self.fired = fired }
@@ -61,7 +61,7 @@ struct SeenDelivery {
     }
   }
 
-  /// How certainly a push tells of the notification; `nil` if it does not.
+  /// Whether a push tells of the notification: `true` certainly, `false` perhaps, `nil` not at all.
   private func isTold(by push: Witness.Push) -> Bool? {
     let text = push.text
     let zone = PushText.ZoneRef(zone: fired.zone, database: fired.database)
@@ -69,8 +69,9 @@ struct SeenDelivery {
     guard let alert = fired.alert else {
       guard text.isContentAvailable || push.alert == nil, !(push.isOverCourier && push.alert != nil)
       else { return nil }
-      // What an alert that runs no app has named is named again, and a subject that is in no fold
-      // yet is not told, although its name may stand there. Only the relay knows.
+      // An alert that runs no app may name a subject, which later wakes then name again. A push may
+      // also name a subject whose change is in no fold yet, without telling of that change. Only
+      // the relay knows whether the push tells of the change.
       return isNamed || text.isMore ? false : nil
     }
     let shown = text.notification ?? ""
@@ -104,7 +105,8 @@ struct SeenDelivery {
         ? "told_by_courier"
         : flight.push.alert != nil && fired.alert == nil
           ? "already_told" : "woken \(flight.push.attempt.wake)"
-      // Of what one life told and the next one told again, either is true.
+      // If one life of the daemon told of the notification and the next life told of it again, both
+      // outcomes are true.
       if flight.isSure, !hasBegunAgain, !mayHaveEnded { outcomes = [] }
       outcomes.insert(outcome)
       if flight.isSure { mayPend = false }
@@ -135,7 +137,7 @@ struct SeenDelivery {
   private mutating func ends(_ outcome: String) {
     guard !isOver else { return }
     outcomes.insert(outcome)
-    // A push under way may still tell.
+    // A push under way may still tell of the notification.
     if flight == nil { mayPend = false } else { endsIfFails = true }
   }
 
@@ -147,7 +149,7 @@ struct SeenDelivery {
     }
   }
 
-  /// What the life before did not fold may pend again.
+  /// What the earlier life of the daemon did not fold may pend again.
   private mutating func began() {
     (flight, mayPend, hasBegunAgain) = (nil, true, true)
   }

@@ -1,7 +1,7 @@
 import RelayCore
 
-/// What the world knows of changes and devices, for the check of explanations. It is made of facts,
-/// pushes, answers and fetches, and of none of the entries that the relay makes.
+/// What the world knows of changes and devices, for the check of explanations. This knowledge comes
+/// from facts, pushes, answers and fetches, and not from the entries that the relay makes.
 struct Witness {
   /// What the world saw of one device, in order.
   enum Sight {
@@ -26,7 +26,7 @@ struct Witness {
     var alert: String? { attempt.intent == .alert ? text.alert : nil }
   }
 
-  /// The draws of the check, so that it changes nothing in the world.
+  /// The random numbers of the check. It has its own, so that it changes nothing in the world.
   var draw: SeededRandom
   let plan: Plan
   /// The changes that have come to their homes, in order.
@@ -37,7 +37,7 @@ struct Witness {
   private(set) var devices: [DeviceKey: SeenChange.Retiring] = [:]
   /// Users of whose devices the world knows too little to tell a reason.
   private(set) var unclear: Set<UserID> = []
-  /// What the relay does not know yet.
+  /// What the world saw and the relay does not know yet.
   private var unknown: [(DeviceKey, Sight)] = []
   private(set) var hasCrashed = false
   private(set) var lastMatch: [DeviceKey: Instant] = [:]
@@ -121,7 +121,7 @@ extension Witness {
       if devices.removeValue(forKey: key) != nil { saw(.unregistered, of: key) }
     case .forwarded(let forwarded):
       guard case .displaced(let displacement) = forwarded.message else { return }
-      // Whether it concerns the present registration is known to the relay alone.
+      // Only the relay knows whether the displacement concerns the present registration.
       if devices[displacement.device] != nil { devices[displacement.device] = .maybe }
       saw(.retired, of: displacement.device)
     case .markRead(let request):

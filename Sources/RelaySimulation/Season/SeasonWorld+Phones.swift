@@ -18,7 +18,8 @@ enum PhoneTurn {
 }
 
 extension SeasonWorld {
-  /// Schedules the first events of the owner's habits.
+  /// Schedules the phone's first events: the first opening of the app, the first loss of the
+  /// network, the first bedtime and, for some phones, the removal of the app.
   func beginLife(of index: Int) {
     let traits = phones[index].traits
     at(phones[index].habits.gap(traits.opens), .phone(index, .opens))

@@ -3,9 +3,9 @@ import Foundation
 /// A stand-in for Firebase Cloud Messaging and Google's token endpoint on loopback. It checks what
 /// the HTTP v1 API and RFC 7523 require of a sender.
 ///
-/// It makes a service account in the directory, `service-account.json`. The stand-in listens from
-/// its initialiser on; ``run()`` serves until its task is cancelled and must be called once. Every
-/// request is written to `pushes.jsonl` before it is answered.
+/// The stand-in keeps its service account in the directory, in the file `service-account.json`. It
+/// listens from its initialiser on; ``run()`` serves until its task is cancelled and must be called
+/// once. Every request is written to `pushes.jsonl` before it is answered.
 package struct FCMStandin: Sendable {
   /// The project that the stand-in serves.
   package static let project = "zonerelay-standin"

@@ -5,8 +5,8 @@ import NIOCore
 /// Creates the file of the fault control's socket. From the creation of the file on, only its owner
 /// can connect.
 enum FaultSocket {
-  /// Binds a socket at `path` with mode 0600. An old socket there is replaced. If the file there is
-  /// no socket, it stays and the call fails.
+  /// Binds a socket at `path` with mode 0600. An old socket at `path` is replaced. A file of
+  /// another kind at `path` stays, and the call fails.
   ///
   /// - Returns: the descriptor, not yet listening.
   static func bind(_ path: String) throws(StandinError) -> Int32 {

@@ -86,7 +86,7 @@ package struct Faults: Equatable, Sendable {
     return lines
   }
 
-  /// The answer fault for a request; nil if none fits.
+  /// The answer fault for a request; nil if no answer fault fits the request.
   func answer(topic: String?, token: String) -> AnswerFault? {
     answers.first { $0.fits(topic: topic, token: token) }
   }

@@ -29,7 +29,7 @@ struct FakeAnswer: Sendable {
   }
 
   var action = Action.send
-  /// The status in the log, too: 0 if the request gets no answer.
+  /// The status that the sender gets and that the log shows; 0 if the request gets no answer.
   var status = 0
   var headers: [(name: String, value: String)] = []
   var body = ""
@@ -54,15 +54,16 @@ struct FakeAnswer: Sendable {
   }
 }
 
-/// A provider that judges a request after the faults, and delays every answer by theirs.
+/// A provider that judges a request only if no fault refuses or drops it. Every answer is delayed
+/// at least as long as the faults demand.
 protocol FakeHTTPProvider: FakeProvider {
   /// The token of the device that a push is for; nil for other requests, which no fault refuses.
   func token(of request: PushRequest) -> String?
 
-  /// The answer that a fault gives.
+  /// The answer to a request that `fault` refuses.
   func answer(to fault: AnswerFault) -> FakeAnswer
 
-  /// The answer without faults.
+  /// The answer to a request that no fault refuses or drops.
   func answer(_ request: PushRequest, at milliseconds: Int64) -> FakeAnswer
 }
 

@@ -35,7 +35,7 @@ final class FakeServer: Sendable {
   /// - Parameters:
   ///   - control: the path of a Unix socket where faults are changed; nil means no socket.
   ///   - lacks: faults that this stand-in does not support.
-  ///   - serve: sets up a connection, which begins with its gate.
+  ///   - serve: adds the handlers of a connection behind the connection's gate.
   /// - Returns: the port.
   func listen(
     host: String, port: Int, control: String?, lacks: Set<String> = [],

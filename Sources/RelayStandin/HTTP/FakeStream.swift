@@ -16,7 +16,7 @@ protocol FakeStream: AnyObject {
 }
 
 extension FakeStream {
-  /// Keeps the first bytes of the body, and counts the others.
+  /// Keeps the first bytes of the body, and counts all of its bytes.
   func received(_ bytes: ByteBuffer) {
     guard var request = request.take() else { return }
     request.bodyBytes += bytes.readableBytes
@@ -45,7 +45,7 @@ extension FakeStream {
   }
 }
 
-/// A stream as HTTP/1.1 messages.
+/// One HTTP/2 stream or HTTP/1.1 connection, handled as HTTP/1.1 messages.
 final class FakeHTTPStream: ChannelInboundHandler, FakeStream {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart

@@ -19,7 +19,7 @@ package struct DiskTrial: Hashable, Sendable {
   package var reason: String { failure.map { String(cString: strerror($0)) } ?? "" }
 
   /// Writes a file without a name, so that nothing stays even if the process is killed. On a disk
-  /// without such files it has a name for a moment.
+  /// that does not support files without a name, the file has a name for a moment.
   package static func run(in directory: String) -> DiskTrial {
     let clock = ContinuousClock()
     let begin = clock.now

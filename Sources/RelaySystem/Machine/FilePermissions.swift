@@ -1,6 +1,7 @@
 import Foundation
 
-/// The owner and the mode of a file or directory. Access lists beside the mode are not known here.
+/// The owner and the mode of a file or directory. Access lists, which may stand beside the mode,
+/// are not looked at.
 package struct FilePermissions: Hashable, Sendable {
   package var owner: Int
   package var group: Int

@@ -31,7 +31,7 @@ package struct OtherProcess: Sendable {
   /// The links of the files that the process has open, sockets among them.
   var sockets: Set<String> {
     let place = "/proc/\(pid)/fd"
-    // The process has ended, or belongs to another user.
+    // The directory cannot be read if the process has ended or belongs to another user.
     let names = (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []
     return Set(
       names.compactMap { name in
@@ -41,7 +41,7 @@ package struct OtherProcess: Sendable {
   }
 
   private func text(_ file: String) -> String? {
-    // The process has ended, or this user may not look at it.
+    // The file cannot be read if the process has ended, or if this user may not look at it.
     try? String(contentsOfFile: "/proc/\(pid)/\(file)", encoding: .utf8)
   }
 

@@ -9,7 +9,7 @@ package enum PortHolder {
   package static func find(port: Int, preferred: Int32?) -> OtherProcess? {
     let sockets = Set(tables.flatMap { listening(in: $0, port: port) })
     guard !sockets.isEmpty else { return nil }
-    // Without /proc nothing can be said.
+    // Without /proc the process cannot be found.
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     let all = names.compactMap { Int32($0) }.sorted().filter { $0 != preferred }
     return ([preferred].compactMap(\.self) + all).lazy.map { OtherProcess($0) }
@@ -36,7 +36,7 @@ package enum PortHolder {
     }
   }
 
-  /// The sockets of a table that listen on a port, as links of `/proc/PID/fd` name them.
+  /// The sockets that listen on a port, according to a table, named as links in `/proc/PID/fd`.
   static func listening(in table: String, port: Int) -> [String] {
     listening(in: table).filter { $0.port == port }.map(\.link)
   }
@@ -55,8 +55,9 @@ package enum PortHolder {
     }
   }
 
-  /// Reads one number of 32 bits for IPv4 and four for IPv6. The bytes of each are in the order of
-  /// the network, and the kernel prints them as a number of this machine.
+  /// Reads an address that the kernel prints as one number of 32 bits for IPv4, or as four for
+  /// IPv6. The four bytes of a number are in the network's order, but the kernel prints them as if
+  /// they were in this machine's order.
   private static func host(_ digits: Substring) -> String? {
     let starts = stride(from: 0, to: digits.utf8.count, by: 8)
     let numbers = starts.compactMap { UInt32(digits.dropFirst($0).prefix(8), radix: 16) }
@@ -69,6 +70,6 @@ package enum PortHolder {
     }
   }
 
-  /// TCP_LISTEN.
+  /// The kernel's number for the state of a socket that listens (TCP_LISTEN).
   private static let listenState = "0A"
 }

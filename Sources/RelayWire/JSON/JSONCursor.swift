@@ -76,7 +76,8 @@ package struct JSONCursor: Sendable {
     throw problem("must be a whole number that fits 64 bits")
   }
 
-  /// A whole number; a number of more than 64 bits is taken as the largest or smallest of them.
+  /// A whole number. A number outside the range of `Int64` is read as the nearest bound of the
+  /// range.
   package func cappedInteger() throws(JSONProblem) -> Int64 {
     guard node.kind == .number, abs(tree.double(at: index)) >= 0x1p63 else {
       return try integer()

@@ -1,33 +1,36 @@
-/// When the next request may be sent after failures: after the time that the relay named, otherwise
-/// (also if that is less than a second) after 1 s, doubled with each further failure up to 5 min.
-/// The client adds or subtracts up to a fifth, so that a million clients do not come back together.
+/// The wait before the next request after failures: until the time that the relay named, if that is
+/// at least a second away; otherwise 1 s, doubled with each further failure up to 5 min. Chance
+/// makes the relay's wait up to a fifth longer, and the client's own wait up to a fifth longer or
+/// shorter, so that a million clients do not come back together.
 struct Backoff {
   private var failures = 0
   private var isAnswered = false
   private var lastFailure = Duration.zero
   private(set) var until: Duration?
-  /// Whether the relay has named the time, so that no call may come before it.
+  /// Whether the relay has named the time `until`, before which no request may be sent.
   private(set) var isAsked = false
 
   private static let longestSeconds = 300.0
-  /// The time after a failure in which nothing is sent, however urgent it is.
+  /// The shortest time from a failure to the next request, however urgent that request is. Only a
+  /// sign-out does not wait.
   static let shortest = Duration.seconds(1)
 
-  /// The relay has answered one request. The piece of work may still fail at its next one, and then
-  /// the wait is longer than after the last failure.
+  /// Notes that the relay has answered one request. The failures still count: if the same piece of
+  /// work fails at its next request, the wait is longer than after the last failure.
   mutating func answered() { isAnswered = true }
 
-  /// A piece of work has ended well. One that has asked nothing says nothing of the relay.
+  /// A piece of work has ended well. If the relay has answered a request, the failures are
+  /// forgotten; work without a request shows nothing about the relay.
   mutating func ended() { if isAnswered { succeeded() } }
 
-  /// The relay is well: the next failure counts as the first.
+  /// Forgets the failures, because the relay works: the next failure counts as the first.
   mutating func succeeded() { self = Backoff() }
 
   /// Lets the next request pass at once.
   mutating func pass() { until = nil }
 
-  /// Something says that the next request may succeed: it may be sent a second after the last
-  /// failure. A time that the relay has named stays.
+  /// Shortens the wait, because there is a sign that the next request may succeed: that request may
+  /// be sent a second after the last failure. A time that the relay has named stays.
   mutating func hurry() {
     guard let until, !isAsked else { return }
     self.until = min(until, lastFailure + Self.shortest)

@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// The client's time and chance, so that tests need not wait.
+/// The client's source of the time and of random numbers. Tests have a source of their own, so that
+/// they need not wait.
 protocol ClientClock: Sendable {
   /// The time since any fixed moment; never goes back.
   var now: Duration { get }

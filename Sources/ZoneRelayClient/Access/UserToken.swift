@@ -7,8 +7,8 @@ public struct UserToken: Hashable, Sendable {
   /// The token itself, as the app's sign-in service has made it.
   public var text: String
 
-  /// White space around the token is left out, as a file has it at its end: a header field cannot
-  /// hold it.
+  /// Leaves out white space around the token, such as the line feed at the end of a file, because a
+  /// header field cannot hold white space there.
   public init(user: String, text: String) {
     self.user = user
     self.text = text.trimmingCharacters(in: .whitespacesAndNewlines)

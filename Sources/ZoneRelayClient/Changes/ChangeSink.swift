@@ -23,7 +23,7 @@ public protocol ChangeSink: Sendable {
   /// - Parameters:
   ///   - from: the old user's record name; nil if no user was signed in.
   ///   - to: the new user's record name; nil if no user is signed in now. Equal to `from` if the
-  ///     app now names another container or environment, whose zones are others.
+  ///     app now names another container or environment, which has other zones.
   func accountChanged(from: String?, to: String?) async throws
 }
 

@@ -4,7 +4,7 @@ struct FetchPlan: Codable, Hashable, Sendable {
   var zones: Set<ZoneID> = []
   var notifications = false
 
-  /// What a wake asks for that names not everything.
+  /// What a round must bring after a wake that does not name everything.
   static let everything = FetchPlan(databases: Set(UserDatabase.allCases), notifications: true)
 
   mutating func add(_ other: FetchPlan) {

@@ -3,7 +3,7 @@ public import Foundation
 /// A page of the user's notifications, one for each subscription that a change fired.
 public struct NotificationPage: Hashable, Sendable {
   public struct Notification: Hashable, Sendable, Decodable {
-    /// With `subscriptionID` the notification's identity.
+    /// This id and `subscriptionID` together identify the notification.
     public let notificationID: String
     public let subscriptionID: String?
     /// `query`, `zone`, `database`, or `read` for a notification that was marked as read.

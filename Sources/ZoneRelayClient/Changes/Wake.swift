@@ -55,7 +55,7 @@ public struct Wake: Hashable, Sendable {
   /// FCM brings each part as a text, APNs as a dictionary.
   private static func json(_ part: Any?) -> Any? {
     guard let text = part as? String else { return part }
-    // Another text is no part of a push.
+    // A text that is not JSON is no part of a push.
     return try? JSONSerialization.jsonObject(with: Data(text.utf8))
   }
 }

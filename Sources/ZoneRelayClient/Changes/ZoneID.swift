@@ -19,7 +19,7 @@ public struct ZoneID: Hashable, Sendable, Codable, Comparable {
   public func hash(into hasher: inout Hasher) {
     for text in [name, owner] {
       for byte in text.utf8 { hasher.combine(byte) }
-      // A byte that no UTF-8 has stands between the texts.
+      // After each text comes a byte that UTF-8 never has, so that the end of the text is clear.
       hasher.combine(UInt8.max)
     }
   }

@@ -25,7 +25,8 @@ public struct ZonePage: Hashable, Sendable {
   public let gap: Bool
   /// Whether this page begins the zone anew. This page and the following ones, up to the page with
   /// `isLast`, name all records of the zone: the app must then remove the records that no page
-  /// named. If another page with `startsOver` comes first, the app must begin to count anew.
+  /// named. If another page with `startsOver` comes before the page with `isLast`, the app must
+  /// forget which records were named so far.
   public let startsOver: Bool
   /// Whether no further page follows at present.
   public let isLast: Bool

@@ -3,21 +3,21 @@
 /// A sink that has no database of its own may keep this value, stored with its JSON. Store it
 /// together with whatever else a page changes.
 ///
-/// It compares names as Swift compares texts: two names that differ only in how a letter with an
-/// accent is written count as one. CloudKit's record names are ASCII; a sink whose record server
-/// gives out others should keep names by their bytes.
+/// Names are compared as Swift compares texts: two names that differ only in how a letter with an
+/// accent is written are one name here. CloudKit's record names are ASCII. If the app's record
+/// server gives out other names, the sink should keep names by their bytes.
 public struct ZoneRecords: Hashable, Sendable, Codable {
   /// The change tag of each record; an empty text if the record server gave none.
   public private(set) var tags: [String: String] = [:]
-  /// What the pages have named since one began the zone anew; nil at other times.
+  /// The records that pages have named since a page began the zone anew; nil at other times.
   private var named: Set<String>?
 
   public init() {}
 
   /// Brings a page in. To bring the same page in twice has the same result as once.
   ///
-  /// - Returns: the names of records that are gone: those that the page deletes, and after the last
-  ///   page of a zone that was begun anew those that no page has named.
+  /// - Returns: the names of records that are gone: those that the page deletes and, after the last
+  ///   page of a zone that was begun anew, those that no page has named.
   @discardableResult
   public mutating func apply(_ page: ZonePage) -> Set<String> {
     if page.startsOver { named = [] }

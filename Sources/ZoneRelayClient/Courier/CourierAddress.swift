@@ -5,7 +5,8 @@ struct CourierAddress {
   /// How the app has registered; needed to renew the courier's address.
   var push: PushAddress?
   var url: URL?
-  /// The newest stream. It takes over, because the relay keeps one connection a device.
+  /// The number of the newest stream. Older streams end, because the relay keeps one connection for
+  /// each device.
   var reader: UInt64 = 0
   /// The number of the newest wake whose round has ended well, or that is stored and acknowledged
   /// for later; 0 if this process has handled none of the present user.

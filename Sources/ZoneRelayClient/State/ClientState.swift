@@ -6,7 +6,7 @@ struct ClientState: Codable, Equatable {
   private(set) var form = Self.newestForm
   /// The installation's name at the relay. It stays when another user signs in.
   private(set) var installation = UUID()
-  /// The container and environment whose tokens these are; nil if nothing was stored there yet.
+  /// The container and environment to which the tokens belong; nil until `enter` is called.
   private var place: String?
   /// The user whose tokens these are; nil if no user is signed in.
   private(set) var user: String?
@@ -14,8 +14,8 @@ struct ClientState: Codable, Equatable {
   /// The zones that a database has named, each with its token. An empty text means that the zone
   /// must be read from its start.
   private(set) var zones: [ZoneID: String] = [:]
-  /// Zones that are read for the first time, while the database's token is from before them. The
-  /// sink may have pages of them.
+  /// Zones that are being read for the first time, and that the stored token of their database does
+  /// not cover yet. The sink may already have pages of these zones.
   private var begun: Set<ZoneID> = []
   var notifications: String?
   /// The number of the newest wake; 0 if there was none.
@@ -59,15 +59,17 @@ struct ClientState: Codable, Equatable {
     }
   }
 
-  /// The client talks to this container and environment. Another one's tokens and copy are of no
-  /// use there, so that the sink must learn of the change as it learns of another user.
+  /// Notes the container and environment that the client talks to. If they are not the same as
+  /// before, the old tokens and the sink's copy are of no use, so the sink must learn of the change
+  /// as it learns of another user.
   mutating func enter(_ place: String) {
     if let old = self.place, old != place, user != nil { beginChange() }
     self.place = place
   }
 
-  /// The sink is about to learn of another user. No token stays: if the process ends before the
-  /// sink has set the copy aside, or after it, the next user's first round reads everything.
+  /// The sink is about to learn of another user. No token stays: the next user's first round then
+  /// reads everything, even if the process ends before the sink has set the copy aside, or soon
+  /// after.
   mutating func beginChange() {
     let user = user
     change(to: nil)
@@ -83,7 +85,7 @@ struct ClientState: Codable, Equatable {
     self = new
   }
 
-  /// Whether both states have read the same. What the next rounds must bring may differ.
+  /// Whether both states are equal, apart from what the running and the next round must bring.
   func hasReadAsMuch(as other: ClientState) -> Bool {
     var other = other
     (other.wanted, other.fetching) = (wanted, fetching)
@@ -128,8 +130,8 @@ extension ClientState {
 
   /// The zone was read up to this token.
   ///
-  /// A wait stays: a wake has named it during this round, and this page may be from before the
-  /// wake.
+  /// A wait of the zone stays: a wake has named the zone during this round, and this page may be
+  /// from before the wake.
   mutating func read(_ zone: ZoneID, to token: String) { zones[zone] = token }
 
   /// A database names the zone, which must wait.
@@ -154,7 +156,8 @@ extension ClientState {
   /// Whether the zone was read, or is being read for the first time.
   func holds(_ zone: ZoneID) -> Bool { zones[zone] != nil || begun.contains(zone) }
 
-  /// The user does not have the zone any more. A wait stays, as in `read`.
+  /// The user does not have the zone any more. A wait of the zone stays, because a wake may have
+  /// named the zone during this round.
   mutating func lose(_ zone: ZoneID) {
     zones[zone] = nil
     begun.remove(zone)
@@ -202,8 +205,9 @@ extension ClientState {
     }
   }
 
-  /// Adds what a wake names to what the next round must bring. A number that was left out means
-  /// that a push may have been missed; a lower number, that the relay counts anew.
+  /// Adds what a wake names to what the next round must bring. That is everything if the push could
+  /// not name all, if a number was left out (a push may have been missed), or if the number is
+  /// lower than the last one (the relay counts anew).
   ///
   /// - Returns: false if the wake belongs to another user; then nothing is changed.
   mutating func note(_ wake: Wake, at now: Date) -> Bool {
@@ -230,8 +234,8 @@ extension ClientState {
     return true
   }
 
-  /// Whether this time, in seconds since 1970, is a reason to wait. No relay asks for a longer wait
-  /// than a day: a longer one means that the device's clock is wrong, or was.
+  /// Whether this time, in seconds since 1970, is a reason to wait. No relay asks for a wait of
+  /// more than a day, so a longer one means that the device's clock is or was wrong.
   private static func isWait(_ until: Double, at now: Date) -> Bool {
     let wait = until - now.timeIntervalSince1970
     return wait > 0 && wait <= longestWaitSeconds
@@ -240,7 +244,8 @@ extension ClientState {
   /// Begins a round: it brings what is wanted, and the waiting zones whose time has come.
   ///
   /// A zone that no database has named yet is read through its database. Otherwise the database
-  /// would never tell of its end: a feed leaves out what came and went since the token.
+  /// would never tell the client that the zone has ended: a feed leaves out a zone that was created
+  /// and deleted since the token.
   mutating func beginRound(at now: Date) {
     fetching.add(wanted)
     wanted = FetchPlan()
@@ -264,8 +269,9 @@ extension ClientState {
     fetching = FetchPlan()
   }
 
-  /// The database was read to its end, with all the zones that it named but those that must wait.
-  /// Zones that it did not name stay: it named them in an earlier round, when they had to wait.
+  /// The database was read to its end, with all the zones that it named except those that must
+  /// wait. Zones in `fetching` that the database did not name stay there: the database named them
+  /// in an earlier round, when they had to wait.
   mutating func didRead(_ database: UserDatabase) { fetching.databases.remove(database) }
 
   /// The zone was read to its end in this round.

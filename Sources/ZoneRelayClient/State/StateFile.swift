@@ -44,7 +44,7 @@ public struct StateFile: StateStore {
       }
       newest.note(saved)
     } catch {
-      // On a full disk the draft would take the room that comes free.
+      // The draft is removed, because on a full disk it would take room that the next save needs.
       unlink(draft.path)
       throw error
     }
@@ -55,14 +55,15 @@ public struct StateFile: StateStore {
     guard sync(directory) == 0 else { throw Self.failure("sync the directory of", url) }
   }
 
-  /// Removes what interrupted saves have left, also of versions whose draft had a fixed name.
+  /// Removes the drafts that interrupted saves have left, also those of older versions, whose
+  /// drafts had a fixed name.
   private func removeDrafts() {
     let directory = url.deletingLastPathComponent()
     let files = FileManager.default
     // A directory that cannot be read is reported by the next save.
     for name in (try? files.contentsOfDirectory(atPath: directory.path)) ?? []
     where name != draft.lastPathComponent && isDraft(name) {
-      // What is left takes room, and does no other harm.
+      // A draft that cannot be removed takes room, and does no other harm.
       try? files.removeItem(at: directory.appendingPathComponent(name))
     }
   }
@@ -103,7 +104,7 @@ public struct StateFile: StateStore {
   }
 }
 
-/// What tells one saved file from another at the same place.
+/// What distinguishes one saved file from another at the same place.
 private enum FileIdentity: Equatable {
   case absent
   case present(number: Int64, modified: Date?, bytes: Int64)

@@ -28,7 +28,8 @@ public struct NotificationInfo: Hashable, Sendable, Encodable {
   private var shouldBadge: Bool?
   private var shouldSendContentAvailable: Bool?
   private var shouldSendMutableContent: Bool?
-  /// Only query subscriptions have these two, and each sets its own.
+  /// Only query subscriptions have `additionalFields` and `collapseIDKey`. Each query subscription
+  /// sets its own values.
   var additionalFields: [String]?
   var collapseIDKey: String?
 
@@ -57,15 +58,15 @@ public struct NotificationInfo: Hashable, Sendable, Encodable {
       shouldSendContentAvailable: runsApp)
   }
 
-  /// The same, and the push raises the app's badge.
+  /// A copy of this value whose push also raises the app's badge.
   public func withBadge() -> NotificationInfo {
     var info = self
     info.shouldBadge = true
     return info
   }
 
-  /// The same, with the app's category, action key and launch image. `mutableContent` lets an
-  /// extension of the app change the notification before the system shows it.
+  /// A copy of this value with the app's category, action key and launch image. `mutableContent`
+  /// lets an extension of the app change the notification before the system shows it.
   public func with(
     category: String? = nil, actionKey: String? = nil, launchImage: String? = nil,
     mutableContent: Bool = false

@@ -60,12 +60,12 @@ public struct RecordQuery: Hashable, Sendable {
   }
 
   public var recordType: String
-  /// All of them must hold.
+  /// A change fires the subscription only if all these filters hold.
   public var filters: [Filter]
   public var firesOn: Set<Event>
   /// Whether the relay removes the subscription with its first notification.
   public var firesOnce: Bool
-  /// The only zone that counts; nil: every zone of the database.
+  /// The only zone whose changes fire the subscription; nil means every zone of the database.
   public var zone: ZoneID?
 
   public init(

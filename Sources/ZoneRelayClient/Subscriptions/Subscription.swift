@@ -26,8 +26,8 @@ public struct Subscription: Hashable, Sendable {
   /// Fires for every change in one of the user's own zones.
   ///
   /// - Parameters:
-  ///   - recordType: only changes of records of this type wake; nil: of every type.
-  ///   - isUrgent: wakes may spend the part of the budget that the operator reserved.
+  ///   - recordType: the type of records whose changes wake the devices; nil means every type.
+  ///   - isUrgent: whether wakes may spend the part of the budget that the operator reserved.
   public static func zone(
     _ id: String, _ zone: ZoneID, recordType: String? = nil,
     notification: NotificationInfo = .silent, isUrgent: Bool = false
@@ -55,7 +55,7 @@ public struct Subscription: Hashable, Sendable {
   ///   - database: `.public` or `.private`; the relay refuses `.shared`.
   ///   - additionalFields: at most three fields, whose values stand in the push.
   ///   - collapseIDKey: a visible notification replaces the shown one with the same key.
-  ///   - isUrgent: wakes may spend the part of the budget that the operator reserved.
+  ///   - isUrgent: whether wakes may spend the part of the budget that the operator reserved.
   public static func query(
     _ id: String, in database: Database, _ query: RecordQuery,
     notification: NotificationInfo = .silent, additionalFields: [String] = [],

@@ -2,7 +2,7 @@
 public struct SubscriptionResult: Hashable, Sendable {
   /// The subscription's id.
   public let id: String
-  /// Why the relay did not save or remove it; nil if it did.
+  /// Why the relay did not save or remove the subscription; nil if it did.
   ///
   /// With ``RelayError/Code/busy``, ``RelayError/retryAfter`` is how long the relay asks to wait
   /// before this subscription is saved again. Until then ``ZoneRelayClient/prepare(_:)`` gives this

@@ -1,5 +1,5 @@
-/// Subscriptions that the relay cannot save yet, because the user has all that the relay allows.
-/// None is sent again before its time, however often the app asks.
+/// Subscriptions that the relay cannot save yet, because the user has as many as the relay allows.
+/// Such a subscription is not sent again before its time, however often the app asks.
 struct SubscriptionWaits {
   private var refusals: [Subscription: (until: Duration, message: String)] = [:]
 
@@ -20,7 +20,7 @@ struct SubscriptionWaits {
         error.retryAfter.map { (now + $0, error.message) }
       }
     } else {
-      // Where one is removed, there may be room for another.
+      // After a subscription was removed, there may be room for another one.
       refusals = [:]
     }
   }

@@ -21,7 +21,7 @@ struct DatabaseAnswer: Decodable {
   }
 }
 
-/// What comes after a token: of a database or of the notifications.
+/// Asks for what comes after a token of a database or of the notifications.
 struct FeedQuestion: Encodable {
   var syncToken: String?
   var digestToken: String?

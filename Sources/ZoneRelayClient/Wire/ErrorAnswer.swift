@@ -18,7 +18,7 @@ struct ErrorAnswer: Decodable {
       retryAfter: isPassing ? Self.wait(retryAfter) : nil)
   }
 
-  /// How long the relay asks to wait: at most a day; nil for what is no wait.
+  /// How long the relay asks to wait: at most a day; nil if the number is missing or negative.
   static func wait(_ seconds: Double?) -> Duration? {
     guard let seconds, seconds >= 0 else { return nil }
     return .seconds(min(seconds, 86_400))

@@ -8,7 +8,7 @@ enum HTTPDate {
     "EEE MMM d HH':'mm':'ss yyyy",  // Sun Nov  6 08:49:37 1994
   ]
 
-  /// - Returns: nil for any other text.
+  /// - Returns: the date; nil if the text has none of the three forms.
   static func read(_ text: String) -> Date? {
     let formatter = DateFormatter()
     formatter.locale = Locale(identifier: "en_US_POSIX")

@@ -1,14 +1,15 @@
 internal import Foundation
 
 extension RelayAnswer {
-  /// The error of an answer by which the relay, or a proxy before it, did not do what it was asked.
+  /// The error for an answer with which the relay, or a proxy before it, refuses or fails a
+  /// request.
   func failure(_ path: String, at now: Date) -> RelayError {
     switch status {
     // A 408 means that the body came too slowly. A 410 that does not come from the relay comes
     // from a proxy before it.
     case 408, 410, 429, 500...599:
       RelayError(.busy, reason(path), retryAfter: retryAfter(at: now))
-    // A relay does not redirect: this is a network that asks for a sign-in, or a proxy.
+    // A relay does not redirect: a network that asks for a sign-in has answered, or a proxy.
     case 300...399: RelayError(.badAnswer, reason(path))
     default: RelayError(.refused, reason(path))
     }

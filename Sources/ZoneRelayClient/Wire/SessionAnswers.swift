@@ -73,8 +73,8 @@ final class SessionAnswers: NSObject, URLSessionDataDelegate {
   }
 
   #if canImport(FoundationNetworking)
-    /// A proxy asks for a name and a password. Apple's systems then give its answer by themselves;
-    /// Linux would be silent until the timeout.
+    /// A proxy asks for a name and a password: the caller gets the proxy's answer. Apple's systems
+    /// give this answer without this method; Linux would give nothing until the timeout.
     func urlSession(
       _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
       completionHandler:
@@ -99,7 +99,7 @@ final class SessionAnswers: NSObject, URLSessionDataDelegate {
     #endif
   }
 
-  /// Only a task's first end counts.
+  /// Gives a task's result to the waiting caller. Only the first call for a task has an effect.
   private func end(_ task: URLSessionTask, with result: (Data) throws -> RelayAnswer) {
     guard let answer = lock.withLock({ answers.removeValue(forKey: task.taskIdentifier) }) else {
       return

@@ -4,10 +4,11 @@ internal import Foundation
   internal import FoundationNetworking
 #endif
 
-/// Sends requests with `URLSession`, the same for its whole life, without a cache and cookies.
+/// Sends requests with `URLSession`, without a cache and cookies. Its sessions are the same for the
+/// transport's whole life.
 ///
-/// A redirection is not followed, because the user's token would go where it leads: it is the
-/// answer.
+/// A redirection is not followed, because the user's token would go to its target. The caller gets
+/// the redirection as the answer.
 ///
 /// An answer is an error if it has more bytes than ``RelayRequest/answerBytesMax``, or is not whole
 /// within ``RelayRequest/timeout``.
@@ -18,8 +19,8 @@ public final class URLSessionTransport: RelayTransport {
   let session: URLSession
   let answers = SessionAnswers()
   #if canImport(FoundationNetworking)
-    /// Sends held requests, and nothing else. In the other session a request with a body could take
-    /// the connection that `warm` has prepared.
+    /// Sends held requests and the short requests before them, and nothing else. In the other
+    /// session a request with a body could take the connection that `warm` has prepared.
     private let heldSession: URLSession
     private let heldAnswers = SessionAnswers()
   #endif

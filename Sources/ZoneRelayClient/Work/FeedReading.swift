@@ -14,8 +14,8 @@ struct FeedReading {
     return expiries <= Self.expiriesMax
   }
 
-  /// The feed has given a token. One that comes again although more is coming is a fault of the
-  /// relay: the round would not end.
+  /// The feed has given a token. If the feed gives a token again although more is coming, the relay
+  /// has a fault: the round would not end.
   ///
   /// - Returns: false if the feed has given the token before.
   mutating func advances(from held: String?, to token: String) -> Bool {

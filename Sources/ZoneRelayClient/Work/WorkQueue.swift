@@ -69,8 +69,8 @@ struct WorkQueue {
   }
 
   /// The running round begins to fetch what all callers want until now, so the callers that came
-  /// while it waited for the user's token share it. A round that is being stopped begins nothing:
-  /// these callers get the next one.
+  /// while the round waited for the user's token share the round. If the round is being stopped, it
+  /// begins nothing, and these callers get the next round.
   mutating func beginRound() {
     guard stopping.isEmpty, current?.isRound == true else { return }
     current?.callers.formUnion(fetchers)

@@ -32,7 +32,8 @@ struct Device {
     ])
   }
 
-  /// The device has dealt with a wake by its own means.
+  /// The device acknowledges a wake, so what the wake named pends no longer. Nothing changes if
+  /// there was a newer wake or a newer change.
   mutating func acknowledge(_ number: Int) {
     guard number == Int(wake), !hasNews else { return }
     zones = [:]

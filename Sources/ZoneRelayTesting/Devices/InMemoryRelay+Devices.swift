@@ -2,8 +2,8 @@ public import Foundation
 public import ZoneRelayClient
 
 extension InMemoryRelay {
-  /// The push that the installation would get now; nil if nothing is new for it. The relay counts
-  /// it as sent.
+  /// The push that the installation would get now; nil if nothing is new for the installation. The
+  /// relay counts the push as sent.
   public func nextWake(for installation: UUID) -> Wake? {
     devices[installation]?.nextWake(in: address.container).flatMap { Wake(json: $0.json) }
   }

@@ -9,7 +9,7 @@ struct SavedSubscription {
   }
 
   let kind: Kind
-  /// The only zone that counts; nil: every zone.
+  /// The only zone whose changes fire the subscription; nil means every zone.
   let zone: ZoneID?
   let recordType: String?
   let firesOn: Set<String>

@@ -3,9 +3,9 @@ internal import Foundation
 /// A zone or record in a feed, with the position of its last change.
 struct FeedEntry {
   var position = 0
-  /// The position at which it was first created.
+  /// The position at which the zone or record was first created.
   private(set) var born = 0
-  /// The positions at which it was last deleted, and created again after that.
+  /// The positions at which the zone or record was last deleted, and was then created again.
   private var died = 0
   private(set) var reborn = 0
   var isDeleted = false
@@ -26,8 +26,8 @@ struct FeedEntry {
     (self.position, self.device, self.isDeleted) = (position, device, isDeleted)
   }
 
-  /// Whether a reader must be shown the entry. What came and went since the reader's catch-up began
-  /// is not shown.
+  /// Whether a reader must be shown the entry. A zone or record that was both created and deleted
+  /// since the reader's catch-up began is not shown.
   func isNews(for reader: FeedCursor) -> Bool {
     guard position > reader.position else { return false }
     guard isDeleted, position <= reader.head ?? position else { return true }

@@ -42,11 +42,11 @@ extension InMemoryRelay {
     return item
   }
 
-  /// The answer to an expired token of a database: all its zones, page by page. The pages have one
-  /// token, from before the first of them.
+  /// The answer to an expired token of a database: all its zones, page by page. All pages have the
+  /// same token: the database's position when the first page was made.
   ///
-  /// - Parameter cursor: how many zones earlier pages have named, and the token's place; nil for
-  ///   the first page.
+  /// - Parameter cursor: how many zones the earlier pages have named, and the position of the
+  ///   pages' token; nil for the first page.
   private func digestAnswer(
     after cursor: FeedCursor?, _ zones: [ZoneID: UserFeeds.Zone], _ feed: String, _ user: String
   ) -> Answer {

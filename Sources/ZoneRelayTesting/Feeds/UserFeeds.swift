@@ -20,7 +20,7 @@ struct UserFeeds {
 
   var databases: [UserDatabase: [ZoneID: Zone]] = [:]
   var notifications: [String: Notification] = [:]
-  /// By id, in each database.
+  /// The subscriptions of each database, by their ids.
   var subscriptions: [String: [String: SavedSubscription]] = [:]
 
   func head(of database: UserDatabase) -> Int {

@@ -115,7 +115,7 @@ struct BurstShape: Sendable {
   /// other requests.
   static let probes = 100
   static let probePace = TimeAmount.milliseconds(250)
-  /// A zone's first request is sent at once, the last one this much later.
+  /// The time from a zone's first request, which is sent at once, to its last request.
   static let length = TimeAmount.milliseconds(1_400)
 
   var changes: Int { Self.zones * batchesEach * Self.batch }

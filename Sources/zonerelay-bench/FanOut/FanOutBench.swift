@@ -2,9 +2,9 @@ import Foundation
 import NIOCore
 import RelayWire
 
-/// Measures a public change for a million subscribers: how soon the daemon answers it, how long its
-/// slices take, and how they delay other callers. The bench also checks that a kill between slices
-/// loses no notification.
+/// Measures a public change for a million subscribers: how soon the daemon answers the change, how
+/// long the slices take, and how the slices delay other callers. The bench also checks that a kill
+/// between slices loses no notification.
 struct FanOutBench {
   let bench: Workbench
   let subscribers: Int

@@ -15,8 +15,8 @@ struct EventWriter {
     var record: String
   }
 
-  /// Appends one update of a record, about 440 bytes. The device that makes it is none of those
-  /// that `Enrolment` registers: a device is not told its own change.
+  /// Appends one update of a record, about 440 bytes. The device that makes the change is not one
+  /// that `Enrolment` registers, because the relay does not tell a device of its own change.
   mutating func write(_ subject: Subject, to buffer: inout ByteBuffer) {
     count += 1
     buffer.writeString(

@@ -18,7 +18,7 @@ final class PushBatch: Sendable {
     var sent = 0
     var delivered = 0
     var answered = 0
-    /// How often each other verdict came.
+    /// How often each verdict except `delivered` came.
     var others: [String: Int] = [:]
   }
 

@@ -17,16 +17,17 @@ struct RecorderBench: Measurement {
   /// The number of events of a measurement in this process.
   private var coreEvents: Int { bench.options.amount(2_000) }
   private static let coreRounds = 20
-  /// The core alone varies little, so only the daemons get more pairs than these.
+  /// The most pairs for the core alone, whose cost varies little. Only the daemons get more pairs.
   private static let corePairs = 5
-  /// A cost that is accepted, and one that is aimed at.
+  /// The ratio of the cost with the recorder to the cost without it: the ratio that is accepted,
+  /// and the ratio that is aimed at.
   private static let (floor, aim) = (1.03, 1.01)
 
   func run() async throws -> [Figure] { try await core() + daemons() }
 
   // MARK: In this process
 
-  /// The core alone: its decisions, and what the recorder writes of them.
+  /// Measures the core alone: the cost of its decisions, and of what the recorder writes of them.
   private func core() async throws -> [Figure] {
     var figures: [Figure] = []
     for turn in [10, 1_000] {
@@ -74,7 +75,7 @@ struct RecorderBench: Measurement {
   private func cost(_ scene: inout RecorderScene) throws -> Double {
     let start = try CPUTime.ofThisProcess()
     let pushes = scene.run(coreEvents)
-    // The recorder writes by then, and not while the other core is measured.
+    // The recorder writes during this sleep, and not while the other core is measured.
     if scene.isRecorded { usleep(300_000) }
     let cost = (try CPUTime.ofThisProcess() - start).each(of: coreEvents)
     guard pushes == coreEvents else {
@@ -110,8 +111,9 @@ struct RecorderBench: Measurement {
   }
 
   private func figure(_ costs: [RecorderPair.Costs], _ posting: RecorderPair.Posting) -> Figure {
-    // How far to trust the ratio. Slices of one pair are not independent: two daemons may differ
-    // for their whole life by more than the recorder costs.
+    // The standard error says how far to trust the ratio. It is computed over pairs, because the
+    // slices of one pair are not independent: two daemons may differ for their whole life by more
+    // than the recorder costs.
     let pairs = costs.map { Self.mean($0.ratios) }
     let mean = Self.mean(pairs)
     let squares = pairs.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }

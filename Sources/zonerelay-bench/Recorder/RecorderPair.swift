@@ -3,7 +3,7 @@ import Foundation
 /// A daemon with the flight recorder and one without, side by side.
 ///
 /// A machine's speed changes within seconds. So the daemons work in turn, in short slices, and each
-/// slice of one is compared with the slice of the other that is next to it.
+/// slice of one daemon is compared with the neighbouring slice of the other daemon.
 struct RecorderPair {
   /// How events are posted.
   enum Posting: CaseIterable {
@@ -18,7 +18,7 @@ struct RecorderPair {
     var on: [Double] = []
     var off: [Double] = []
 
-    /// The cost with the recorder by that without it, in each two neighbouring slices.
+    /// The cost with the recorder divided by the cost without it, for each two neighbouring slices.
     var ratios: [Double] { zip(on, off).map { $0 / $1 } }
   }
 
@@ -61,7 +61,8 @@ struct RecorderPair {
         func cost(_ scene: PathScene) async throws -> Double {
           try await scene.cost(of: users, eventsEach: posting.eventsEach).each(of: events)
         }
-        // Who works first changes with each slice, so that a drift of the machine favours neither.
+        // The daemon that works first changes with each slice, so that a drift of the machine's
+        // speed favours neither daemon.
         let pair = try await inTurn(isOursFirst: slice.isMultiple(of: 2) == isOnFirst) {
           try await cost(on)
         } reference: {

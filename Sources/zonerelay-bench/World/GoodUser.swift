@@ -1,8 +1,9 @@
 import NIOCore
 
 /// A well-behaved user. The user's record server reports a change each second. The user's device
-/// then reads the zone, which must show the change, and perhaps after each fifth change the
-/// notifications. Each answer is timed from the moment when the request was due.
+/// then reads the zone, which must show the change. If `readsNotifications` is true, the device
+/// also reads the notifications after each fifth change. Each answer is timed from the moment when
+/// the request was due.
 ///
 /// `@unchecked Sendable`: the object is used on the bench's one event loop only; results are read
 /// after the run.
@@ -14,7 +15,7 @@ final class GoodUser: LoadCaller, @unchecked Sendable {
   private let user: String
   private let token: String
   private let readsNotifications: Bool
-  /// Whether the user goes on, when a change is due so long after the start.
+  /// Whether the user still makes a change that is due this long after the start.
   private let goesOn: @Sendable (TimeAmount) -> Bool
   private let offset: TimeAmount
   private var writer: EventWriter

@@ -27,7 +27,7 @@ final class RepeatingThreads: Sendable {
   }
 }
 
-/// A flag that tells others to stop.
+/// A flag with which one thread tells other threads to stop.
 final class StopFlag: Sendable {
   private let isOver = Atomic(false)
   func set() { isOver.store(true, ordering: .relaxed) }

@@ -35,7 +35,7 @@ actor NoteBook: ChangeSink {
   }
 
   func edit(_ name: String, in zone: ZoneID, to text: String?) throws {
-    // The user sees the last pending edit, which was made on top of what its user saw.
+    // The user sees the last pending edit: the new edit has the same seen revision as that edit.
     let before = content.pending.last { $0.zone == zone && $0.name == name }
     let seen = before.map(\.seenRevision) ?? content.notes[zone]?[name]?.revision
     try change { $0.pending.append(Edit(zone: zone, name: name, text: text, seenRevision: seen)) }
@@ -49,7 +49,7 @@ actor NoteBook: ChangeSink {
     }
   }
 
-  /// The record server has answered an edit. One that it refuses stays in the file for the user.
+  /// The record server has answered an edit. A refused edit stays in the file for the user.
   func answered(_ edit: Edit, with answer: [Note], isRefused: Bool = false) throws {
     try change {
       guard $0.pending.contains(where: { $0.id == edit.id }) else { return }  // signed out
@@ -63,7 +63,7 @@ actor NoteBook: ChangeSink {
   func apply(_ page: ZonePage) async throws {
     var records = content.records[page.zone] ?? ZoneRecords()
     records.apply(page)
-    // Also notes of earlier pages, and those that the relay does not name: deleted, or very new.
+    // `names` includes notes of earlier pages, and notes that no page names: deleted or very new.
     let notes = content.notes[page.zone] ?? [:]
     let known = Set(records.tags.keys).union(notes.keys)
     let names = known.filter { records.tags[$0] != notes[$0]?.tag }
@@ -82,7 +82,7 @@ actor NoteBook: ChangeSink {
   func remove(_ zone: ZoneID, _ why: ZoneLoss) throws {
     try change {
       ($0.records[zone], $0.notes[zone]) = (nil, nil)
-      // The owner has erased everything on purpose. Otherwise edits stay and are sent.
+      // A purge removes edits too: the owner erases all on purpose. Else edits stay and are sent.
       guard why == .purged else { return }
       $0.pending.removeAll { $0.zone == zone }
       $0.refused.removeAll { $0.zone == zone }

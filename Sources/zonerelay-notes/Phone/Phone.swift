@@ -21,7 +21,7 @@ actor Phone {
       transport: transport, credentials: { try await server.token($0) })
   }
 
-  /// Begins anew: offline, where the book keeps the user's edits, or because the network is back.
+  /// Begins anew, because the network is lost or back. Offline, the book keeps the user's edits.
   func restart(isOnline: Bool) {
     self.isOnline = isOnline
     restarting?.finish()
@@ -63,7 +63,7 @@ actor Phone {
     backoff = Backoff()
     try await withThrowingDiscardingTaskGroup { [client] fetches in
       for try await wake in client.wakes() {
-        // The relay lets phones wait with a zone that very many of them would fetch at once.
+        // The relay makes phones wait for a zone that very many of them would fetch at once.
         guard let time = try await client.handle(wake).deferredUntil else { continue }
         fetches.addTask {
           try await Task.sleep(for: .seconds(time.timeIntervalSinceNow))

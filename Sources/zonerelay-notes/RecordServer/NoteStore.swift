@@ -81,7 +81,7 @@ struct NoteStore: Sendable {
     return try await database.read { try request.fetchAll($0) }
   }
 
-  /// Marks exactly these events, and older ones of the same note that wait: a new one says all.
+  /// Marks these events, and older waiting events of the same note: the newest event is enough.
   func mark(_ events: [WaitingEvent], _ refusals: [Int: Refusal]) async throws {
     try await database.write { db in
       for (place, event) in events.enumerated() {
@@ -109,7 +109,7 @@ struct NoteStore: Sendable {
 
   private static func require(_ user: String, mayUse zone: ZoneID, _ db: Database) throws {
     let share: SQLRequest<Row> = "SELECT * FROM share WHERE \(zone.condition) AND user = \(user)"
-    // By bytes, as SQLite compares. For Swift's == two users who differ in NFC and NFD are one.
+    // Compares bytes, as SQLite does. For Swift, names that differ only in NFC and NFD are equal.
     guard try zone.owner.utf8.elementsEqual(user.utf8) || share.fetchOne(db) != nil else {
       throw HTTPError(.forbidden, message: "\(zone.name) is not shared with \(user)")
     }

@@ -6,7 +6,7 @@ import ZoneRelayClient
 struct OutboxPoster: Sendable {
   let store: NoteStore, relay: RelayAddress, key: String
   var transport: any RelayTransport = URLSessionTransport()
-  var backoff = Backoff(most: 10)  // one poster is no crowd, and all phones wait for it
+  var backoff = Backoff(most: 10)  // a single poster, for which all phones wait
   let say: @Sendable (String) -> Void
   private static let eventsMax = 500  // the relay takes up to 1,000 a request
 
@@ -21,7 +21,7 @@ struct OutboxPoster: Sendable {
       let request = RelayRequest(
         method: "POST", url: relay.url.appendingPathComponent(path), headers: headers,
         body: Data("[\(events.map(\.json).joined(separator: ","))]".utf8))
-      // Without an answer the relay may have accepted the events all the same: repeat them.
+      // Without an answer, the relay may still have accepted the events, so they are sent again.
       let answer = (try? await transport.send(request)) ?? RelayAnswer(status: 0)
       if answer.status == 413, events.count > 1 { return count = events.count / 2 }
       guard let refusals = Refusal.all(in: answer) else { throw ServerFailure(answer: answer) }
@@ -47,15 +47,15 @@ struct RelayEvent: Encodable {
 
 struct Refusal: Decodable, Hashable {
   var index: Int, code: String, reason: String
-  /// When the event is posted again: if the zone or user has all it may have. nil: never.
+  /// When the event is posted again, because the zone or user has reached a limit; nil: never.
   var notBefore: Double? { code == "THROTTLED" ? Date().timeIntervalSince1970 + 300 : nil }
 
-  /// By their places in the request; all other events are accepted. nil: the relay has not judged
-  /// them, so the same events must be sent again.
+  /// The refusals, by their events' places in the request; the relay has accepted all other events.
+  /// nil: the relay has not judged the events, so the same events must be sent again.
   static func all(in answer: RelayAnswer) -> [Int: Refusal]? {
     struct Judgement: Decodable { var rejected: [Refusal] }
     if answer.status == 413 { return [0: Refusal(index: 0, code: "", reason: "it is too large")] }
-    let judgement = try? JSONDecoder().decode(Judgement.self, from: answer.body)  // else a proxy
+    let judgement = try? JSONDecoder().decode(Judgement.self, from: answer.body)  // nil: a proxy
     guard let judgement, [202, 400].contains(answer.status) else { return nil }
     return judgement.rejected.reduce(into: [:]) { $0[$1.index] = $1 }
   }

@@ -1,8 +1,8 @@
 import Foundation
 import ZoneRelayClient
 
-/// How long to wait after failures in a row: as long as the server asks, up to a day, otherwise
-/// 1 s, doubled up to `most`. Up to a fifth is added, so that callers do not return at once.
+/// How long to wait after failures in a row: as long as the server asks, up to a day, otherwise at
+/// first 1 s, doubled up to `most`. Up to a fifth is added, so that callers do not return together.
 struct Backoff {
   var most = 300, next = 1  // in seconds
 
@@ -13,7 +13,7 @@ struct Backoff {
   }
 }
 
-/// Repeats the work, after a failure with a wait before it, until the task is cancelled.
+/// Repeats the work until the task is cancelled. After a failure, waits before the next try.
 func persist(
   _ say: (String) -> Void, _ backoff: Backoff = Backoff(),
   _ work: (inout Backoff) async throws -> Void
@@ -37,7 +37,7 @@ struct ServerFailure: Error, CustomStringConvertible {
     let text = String(decoding: answer.body.prefix(200), as: UTF8.self)
     return answer.status == 0 ? "no answer" : "answer \(answer.status) \(text)"
   }
-  /// Whether the record server would refuse this again. A proxy's answer has not its errors' form.
+  /// Whether the record server itself (a proxy's errors have another form) would refuse this again.
   var isFinal: Bool {
     let body = try? JSONDecoder().decode([String: [String: String]].self, from: answer.body)
     return !isOfSignIn && [400, 403, 413].contains(answer.status)

@@ -5,7 +5,7 @@ import ZoneRelayClient
 struct Note: Codable, Hashable, Sendable {
   var name: String, revision: Int
   var text: String?
-  /// The tag by which the relay names this version; nil: the relay names no deleted notes.
+  /// The tag by which the relay names this version; nil if deleted: the relay names no such notes.
   var tag: String? { text == nil ? nil : "\(revision)" }
   static let textBytesMax = 32 << 10
 }
@@ -14,7 +14,7 @@ enum Question: Codable {
   /// `installation` is the phone's name at the relay, which does not wake it for its own change.
   case save(Edit, installation: UUID)
   case fetch(names: [String], zone: ZoneID)
-  /// An answer has less than `RelayRequest.answerBytesMax`, also where JSON has 6 bytes for one.
+  /// Keeps an answer below `RelayRequest.answerBytesMax`, even if JSON has 6 bytes for each byte.
   static let namesMax = 50
 }
 
@@ -25,17 +25,17 @@ struct Edit: Codable, Hashable, Sendable {
   /// The revision that the user saw; nil: the user saw no note of this name.
   var seenRevision: Int?
 
-  /// The note's text after this edit; nil: no note. If the note is as the user saw it, or is gone,
-  /// the edit counts. Otherwise both texts stay, the present one first; a deletion does not count,
-  /// because the user has not seen what it would delete.
+  /// The note's text after this edit; nil: no note. The edit takes effect if the note is as the
+  /// user saw it, or is gone. Otherwise both texts stay, the present one first; a deletion then has
+  /// no effect, because the user has not seen what it would delete.
   func text(over current: Note?) -> String? {
     guard let present = current?.text, current?.revision != seenRevision else { return text }
     guard let text, text != present else { return present }
     return "\(present)\n\(text)"
   }
 
-  /// Whether servers can keep it. They compare names by bytes, and Swift does not: so a name has
-  /// one form, NFC. SQLite would cut a text at a NUL.
+  /// Whether servers can keep the edit. Servers compare names by bytes, and Swift does not: so a
+  /// name has one form, NFC. SQLite would cut a text at a NUL.
   var isStorable: Bool {
     let names = [name, zone.name, zone.owner], text = text?.filter { !"\n\t".contains($0) } ?? ""
     let scalars = (names + [text]).joined().unicodeScalars
@@ -47,7 +47,7 @@ struct Edit: Codable, Hashable, Sendable {
 
 extension [Edit] {
   /// Removes an edit that the record server has answered with this note. Later edits of the note
-  /// were made on top of it: if the note has the edit's own text, they are no conflict.
+  /// were made on top of this edit, and are no conflict if the note has this edit's text.
   mutating func remove(_ edit: Edit, after note: Note?) {
     removeAll { $0.id == edit.id }
     for place in indices where self[place].zone == edit.zone && self[place].name == edit.name {

@@ -47,7 +47,7 @@ final class RelayProcess: Sendable {
     }
   }
 
-  /// Ends the relay as a power failure would, also one that is stopped (SIGSTOP).
+  /// Ends the relay as a power failure would, even if the relay is stopped (SIGSTOP).
   func kill() {
     guard let process = process.withLock({ $0 }), process.isRunning else { return }
     Foundation.kill(process.processIdentifier, SIGKILL)

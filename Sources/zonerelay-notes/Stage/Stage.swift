@@ -11,7 +11,7 @@ import ZoneRelayClient
   let relay: RelayProcess, store: NoteStore, phones: [Phone]
 
   static func main() async {
-    signal(SIGPIPE, SIG_IGN)  // a reader that leaves (`| head`) must not end it before the relay
+    signal(SIGPIPE, SIG_IGN)  // a reader that leaves (`| head`) must not end the stage first
     let named = ProcessInfo.processInfo.environment["NOTES_RELAY"].map(URL.init(fileURLWithPath:))
     let beside = Bundle.main.bundleURL.appendingPathComponent("zonerelay")
     do {

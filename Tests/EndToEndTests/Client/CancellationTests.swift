@@ -3,7 +3,7 @@ import Testing
 import ZoneRelayClient
 import ZoneRelayTesting
 
-/// Cancelling while `URLSession` has requests on their way, as apps do all the time.
+/// Calls that are cancelled while `URLSession` has requests on their way, as apps do all the time.
 @Suite(.serialized) struct CancellationTests {
   private static let clients = 10
   private static let calls = 10_000
@@ -36,8 +36,8 @@ import ZoneRelayTesting
       try await client.fetchAllChanges()
       #expect(await copy.zones == [zone: ["a": "1", "b": "1"]])
     }
-    // Connections that wait for reuse may have come, and each client's poll of the courier may not
-    // have ended.
+    // The number may have grown by connections that are kept for reuse, and by each client's
+    // courier poll that has not ended yet.
     let after = try Self.openDescriptors()
     #expect(after - before <= 3 * Self.clients, "\(before) descriptors before, \(after) after")
     await relay.stop()
@@ -54,7 +54,7 @@ import ZoneRelayTesting
       for _ in 0..<Int.random(in: 0...200) { await Task.yield() }
       call.cancel()
       reader?.cancel()
-      // A cancelled call may have ended before.
+      // A call may have ended before the test cancelled it.
       _ = await call.result
       _ = await reader?.result
       ended += 1

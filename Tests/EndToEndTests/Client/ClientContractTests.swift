@@ -3,7 +3,7 @@ import Testing
 import ZoneRelayClient
 import ZoneRelayTesting
 
-/// What the library relies on, at the relay in memory and at the daemon.
+/// What the client library relies on is true of the relay in memory and of the daemon.
 @Suite(.serialized) struct ClientContractTests {
   enum Kind: CaseIterable { case memory, daemon }
 
@@ -28,7 +28,8 @@ import ZoneRelayTesting
         credentials: { _ in try await relay.token(for: "_alice") })
     }
 
-    /// Fetches until the copy is as expected: what others share follows within a moment.
+    /// Fetches until the copy is as expected, because a zone that another user shares or withdraws
+    /// follows only after a moment.
     func untilCopy(is expected: [ZoneID: [String: String]]) async throws -> Bool {
       try await Pause.until {
         try await client.fetchAllChanges()
@@ -80,7 +81,7 @@ import ZoneRelayTesting
       try await world.relay.end(Self.notes, loss)
       try await world.client.fetchAllChanges()
       #expect(await world.copy.losses == [Self.notes: loss])
-      // The zone's next life begins from its start.
+      // The new record begins a new life of the zone, and the client reads the zone from the start.
       try await world.relay.save(TestRecord("b"), in: Self.notes, by: nil)
       try await world.client.fetchAllChanges()
       #expect(await world.copy.zones == [Self.notes: ["b": "1"]])
@@ -101,8 +102,8 @@ import ZoneRelayTesting
     }
   }
 
-  /// A zone that a wake names, that the database has never named, and that is gone soon: the client
-  /// learns of its end.
+  /// The client reads a zone because of a wake, before the database's feed has named the zone. The
+  /// zone is withdrawn soon, and the client still learns of the zone's end.
   @Test(arguments: Kind.allCases)
   func `a zone that was read because of a wake is removed at its end`(kind: Kind) async throws {
     try await inWorld(kind) { world in

@@ -67,7 +67,8 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// The kill must meet clients that fetch, and not clients that wait after the last one.
+  /// Waits until the clients have sent requests again, so that the next kill meets clients that
+  /// fetch, and not clients that still wait after the last kill.
   private static func waitForRequests(_ proxy: FaultyProxy) async {
     let before = proxy.counts.values.reduce(0, +)
     await Pause.until(seconds: 10) {

@@ -2,8 +2,8 @@ import Foundation
 import ZoneRelayClient
 import ZoneRelayTesting
 
-/// A relay as a client and a record server see it: the daemon, or the one in memory. What holds for
-/// both is the contract between them.
+/// A relay as a client and a record server see it: the daemon, or the relay in memory. Both relays
+/// must keep the same contract.
 protocol ContractRelay: Sendable {
   var address: RelayAddress { get }
   var transport: any RelayTransport { get }

@@ -6,8 +6,9 @@ import Synchronization
 import Testing
 import ZoneRelayClient
 
-/// On which connections `URLSessionTransport` sends on Linux, where a held request on a new
-/// connection keeps a core busy, and a request with a body on an old one may lose the body.
+/// Which connections `URLSessionTransport` uses on Linux: there a held request on a new connection
+/// keeps a core busy, and a request with a body may lose the body on a connection that was used
+/// before.
 @Suite struct HeldRequestTests {
   private static let polls = 200
 

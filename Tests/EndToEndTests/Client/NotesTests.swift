@@ -18,8 +18,8 @@ import Testing
     #expect(try Self.left(in: workplace).isEmpty)
   }
 
-  /// The reader of its output leaves after the first line, and the relay does not run any more when
-  /// the signal comes.
+  /// The reader of the sample's output leaves after the first line, and the relay's process is
+  /// paused when the signal comes.
   @Test func `an interrupted sample ends its relay and leaves nothing`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
@@ -51,7 +51,8 @@ import Testing
     #expect(try Self.left(in: workplace).isEmpty)
   }
 
-  /// The program that holds the port becomes the sample, and keeps its process id and the port.
+  /// The sample chooses its ports by its process id. So a program takes one of these ports and then
+  /// becomes the sample: the process id stays the same, and the port stays taken.
   @Test(arguments: [0, 1])
   func `the sample says which port is taken and what helps`(port: Int) async throws {
     let workplace = try Workplace()

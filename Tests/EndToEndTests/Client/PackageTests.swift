@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A package of an app's authors, with the samples of the pages in it.
+/// A Swift package as an app's authors write it, with the samples of the documentation in it.
 @Suite(.serialized) struct PackageTests {
   private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -58,7 +58,7 @@ import Testing
         Producer.encode([event]), to: daemon.web, key: workplace.producerKey)
       #expect(answer.status == 202)
       let isThere = await Pause.until(seconds: 60) {
-        // The sample has written nothing yet.
+        // The file does not exist until the sample has written something.
         (try? String(contentsOf: workplace.file("notes.json"), encoding: .utf8))?
           .contains("\"A\(number)\":\"\(number)\"") == true || !sample.isRunning
       }
@@ -108,7 +108,7 @@ import Testing
     try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
   }
 
-  /// The block of Swift after the mark of the sample.
+  /// The Swift block after the comment on the page that names the sample.
   private static func sample(_ name: String, of page: String) throws -> String {
     guard let mark = page.range(of: "<!-- sample: \(name) -->\n```swift\n"),
       let end = page.range(of: "\n```", range: mark.upperBound..<page.endIndex)

@@ -76,7 +76,7 @@ import ZoneRelayClient
     ] { #expect(text.contains(name), "\(name)") }
   }
 
-  /// The client of the page's launch.
+  /// The client that the page makes at the launch of the app.
   private static func client(
     _ copy: ArticleCopy, _ shell: QuickStartShell
   ) async throws -> ZoneRelayClient {

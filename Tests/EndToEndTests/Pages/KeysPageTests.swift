@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// docs/keys.md: what it makes is what the relay takes, and what the doctor finds good.
+/// docs/keys.md: the relay accepts the keys that the page makes, and the doctor finds no fault in
+/// these keys.
 @Suite(.serialized) struct KeysPageTests {
   @Test func `the page's keys are good for check, for the doctor and for a user`() async throws {
     let page = try Page("docs/keys.md")
@@ -46,7 +47,8 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// Each file that the configuration names is a credential of the unit, and its owner's alone.
+  /// Checks that each file that the configuration names is a credential of the systemd unit, and
+  /// that nobody but the file's owner may read the file.
   private static func expectCredentials(
     of page: Page, named configuration: String, in secrets: URL
   ) throws {

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import Testing
 
-/// docs/outbox.md: what it shows is what runs.
+/// docs/outbox.md: the code on the page is the code that runs here.
 @Suite(.serialized) struct OutboxPageTests {
   private static let page = "docs/outbox.md"
 
@@ -84,7 +84,8 @@ import Testing
     #expect(try await Self.count(store.database, "1") == 1)
   }
 
-  /// The answers that the page's table names, one after the other, and then the relay's own.
+  /// The poster first gets the answers that the page's table names, one after the other, and then
+  /// the relay's own answers.
   @Test func `the page's poster in Swift repeats, halves, and marks what is refused`() async throws
   {
     let shell = try await QuickStartShell.start()

@@ -12,8 +12,10 @@ struct PageRun {
   ///
   /// - Parameters:
   ///   - before: lines of shell that stand for what the reader has done before.
-  ///   - need: runs the blocks that need this program, and not those that need nothing.
-  ///   - places: places of the reader's machine, and those of the test.
+  ///   - need: a program. If it is set, only the blocks that need it are run; if it is nil, only
+  ///     the blocks that need no program.
+  ///   - places: texts on the page, such as the reader's paths and addresses, each with the test's
+  ///     own text.
   @discardableResult
   static func run(
     _ page: Page, in workplace: Workplace, before: String, with need: String? = nil,

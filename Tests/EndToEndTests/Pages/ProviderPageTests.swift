@@ -35,7 +35,7 @@ import ZoneRelayTesting
     #expect(await shell.stop() == 0)
   }
 
-  /// Fields of a request to gorush, and its settings. Each needs a row.
+  /// Fields of a request to gorush, and settings of gorush. The page needs a row for each.
   @Test func `the page has each field of a gorush notification`() throws {
     let text = try String(
       contentsOf: Page.root.appendingPathComponent("docs/from-gorush.md"), encoding: .utf8)

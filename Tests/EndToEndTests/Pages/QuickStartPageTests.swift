@@ -1,12 +1,13 @@
 import Foundation
 import Testing
 
-/// docs/quick-start.md, as a reader types it. The other pages with code begin where it ends.
+/// docs/quick-start.md, as a reader types it. The other pages with code begin where the quick start
+/// ends.
 @Suite struct QuickStartPageTests {
   @Test func `the quick start leads to a push, a page and a clean stop`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
-    // A reader looks before going on; the script has to wait.
+    // A reader sees when a program is ready before typing on; the script has to wait instead.
     let waits = [
       (
         "standin --listen 127.0.0.1:8443 --directory standin &",

@@ -46,17 +46,19 @@ struct DoctorRun {
     }
   }
 
-  /// The line of a code; nil if the doctor did not find it.
+  /// The line with this code; nil if the doctor reported no such finding.
   func line(_ code: String) -> Line? { lines.first { $0.code == code } }
 }
 
 extension Workplace {
-  /// A workplace of which `doctor` has nothing to say once its daemon runs: no one else may enter
-  /// it, and its limits fit any shell. The configuration is written; the stand-in runs.
+  /// A workplace in which `doctor` reports no fault once the daemon runs: no other user may enter
+  /// the workplace, and its limits fit any shell. The configuration is written, and the stand-in
+  /// runs.
   ///
   /// - Parameters:
-  ///   - options: those of the stand-in.
-  ///   - environment: lines of the environment, each with its indentation but the first.
+  ///   - options: options of the stand-in.
+  ///   - environment: lines of the environment's configuration. Each line except the first begins
+  ///     with its indentation.
   static func forDoctor(
     _ options: [String] = [], window: String = "100ms", environment: String = ""
   ) async throws -> (workplace: Workplace, standin: Standin) {

@@ -12,7 +12,7 @@ struct ExplainScene {
 
   /// - Parameters:
   ///   - extra: further lines of the configuration.
-  ///   - options: those of the stand-in.
+  ///   - options: options of the stand-in.
   static func start(extra: String = "", options: [String] = []) async throws -> ExplainScene {
     let workplace = try Workplace()
     let standin = try await Standin.start(in: workplace, options)
@@ -50,7 +50,7 @@ struct ExplainScene {
     return (report, ended.status)
   }
 
-  /// What became of the change with this id for the phone.
+  /// What `explain` says became of the change with this id for the phone.
   func result(of id: String) async throws -> ExplainReport.Result? {
     try await explain(["--change", "/records/api-1", id, "--device", phone.client])
       .report?.changes.last?.devices.first?.result

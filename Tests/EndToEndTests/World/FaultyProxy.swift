@@ -17,7 +17,7 @@ final class FaultyProxy: Sendable {
   private let channel: any Channel
   private let upstream: Upstream
 
-  /// - Parameter rarity: one request of so many has a fault.
+  /// - Parameter rarity: one request in `rarity` has a fault, on average.
   static func start(to base: String, rarity: Int) async throws -> FaultyProxy {
     let upstream = Upstream(base: base, rarity: rarity)
     let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -97,7 +97,8 @@ final class FaultyProxy: Sendable {
   }
 }
 
-/// Collects one request after the other, and answers each when the daemon has.
+/// Collects the parts of one request after the other, and answers each request when the daemon has
+/// answered it.
 private final class ProxyHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart

@@ -93,7 +93,8 @@ struct Workplace {
     try text.write(toFile: configPath, atomically: true, encoding: .utf8)
   }
 
-  /// For a `defer`: removes everything of the test, however it ended.
+  /// Ends the processes of the test and removes the directory. A test calls this in a `defer`, so
+  /// that it happens however the test ends.
   func remove() {
     started.killAll()
     // A failure here does not matter to the test. The system cleans a directory that is left

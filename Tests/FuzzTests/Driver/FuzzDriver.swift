@@ -14,7 +14,8 @@
         return try layOut(parser, in: arguments[3])
       }
       var own = arguments.dropFirst()
-      // To merge, libFuzzer starts this program again with only its own arguments.
+      // To merge inputs, libFuzzer starts this program again, and passes only libFuzzer's
+      // arguments. The new process finds the parser's name in the environment.
       var name = getenv(variable).map { String(cString: $0) }
       if let first = own.first, FuzzedParser.all.contains(where: { $0.name == first }) {
         setenv(variable, first, 1)
@@ -58,8 +59,8 @@
     nonisolated(unsafe) fileprivate static var chosen: FuzzedParser?
   }
 
-  /// The name that libFuzzer's library links to: its own main function, which is not used here,
-  /// calls it.
+  /// libFuzzer's library does not link without a function of this name: the library's own main
+  /// function, which this program does not use, calls the function.
   @_cdecl("LLVMFuzzerTestOneInput")
   package func readOne(_ bytes: UnsafePointer<UInt8>?, _ length: Int) -> Int32 {
     do throws(FuzzedParser.Defect) {

@@ -2,7 +2,8 @@ import RelayCore
 import RelayEngine
 import RelayStore
 
-/// A start on a store's damaged files, which it either reads or refuses with an error.
+/// Starts a store on damaged files: the store either reads the files, or refuses them with an
+/// error.
 enum DamagedStore {
   /// - Returns: whether `look` ended without an error; nil if there is no room for files.
   static func start(

@@ -98,7 +98,8 @@ import Testing
     #expect(walk.cleanUp == [.unregister])
   }
 
-  /// Two doctors have one user: a wake about the other one's zone is not the answer.
+  /// All doctors are one user, so a wake may be about the zone of another doctor. The walk waits
+  /// for a wake about its own zone.
   @Test func `a wake about another zone and an empty poll are waited over until it is late`() throws
   {
     var walk = walk
@@ -115,7 +116,8 @@ import Testing
     #expect(finding?.code == .changeCourier && finding?.cause?.contains("20 s") == true)
     let told = walk.answered(try answer(wake), took: .seconds(1))
     #expect(told?.result == .passed && told?.seconds == 19)
-    // A wake that tells of more than fits may be about the zone as well.
+    // A wake with more zones than it can name may be about this zone or not, so the walk always
+    // fetches the zone.
     #expect(walk.next() == .ask(.fetch))
   }
 
@@ -157,8 +159,8 @@ import Testing
     #expect(asked == 400, "20 s have 400 pauses of 50 ms")
   }
 
-  /// All doctors are one user, and subscriptions are their user's: this device, too, is told of the
-  /// other one's change.
+  /// All doctors are one user, whose subscriptions fire for all the user's devices. So the change
+  /// of another doctor also pends for this doctor's device.
   @Test func `a change of another doctor that no wake has told is not waited for`() throws {
     var walk = try acknowledgedWalk()
     #expect(walk.next() == .askLater(.confirm))
@@ -167,7 +169,8 @@ import Testing
     #expect(walk.next() == .done)
   }
 
-  /// A run that is under way is not disturbed.
+  /// A device that was registered less than ten minutes ago may belong to a run that is under way,
+  /// so the doctor does not remove that device.
   @Test func `earlier runs are cleaned up after ten minutes, sixteen at once`() throws {
     let now = Instant(milliseconds: 1_795_000_000_000)
     let limit = (now + .minutes(-10)).milliseconds

@@ -371,7 +371,8 @@ import Testing
     #expect(found.code == .serverUntrusted && found.remedy?.contains("timedatectl") == true)
   }
 
-  /// The doctor goes past any proxy, also where TLS names the public host.
+  /// The doctor connects to the daemon directly and not through a proxy, even if TLS requires the
+  /// public host name.
   @Test func `the daemon is asked at its own address`() throws {
     var settings = Settings()
     settings.server.listen = ListenAddress(host: "0.0.0.0", port: 8_460)

@@ -64,7 +64,8 @@ import Testing
       ])
   }
 
-  /// The first failure is the first thing to repair, so groups must not go back.
+  /// An operator repairs the first failure first, so the looks must come in the order of their
+  /// groups.
   @Test func `the groups of the looks keep the order of the groups`() {
     let groups = Examination.Step.allCases.filter { $0 != .clockRun }.map(\.group)
     let order = groups.compactMap { CheckGroup.allCases.firstIndex(of: $0) }

@@ -1,7 +1,7 @@
 import RelayCore
 import Testing
 
-/// P5, P6: what is pending is bounded, and nothing of it is forgotten.
+/// P5, P6: the number of pending subjects is bounded, and no pending change is forgotten.
 @Suite struct LaneBoundsTests {
   private func full() -> LaneRig {
     var rig = LaneRig()

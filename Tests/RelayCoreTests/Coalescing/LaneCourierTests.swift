@@ -51,7 +51,7 @@ import Testing
     #expect(rig.ledger.isBalanced)
   }
 
-  /// A device that has received nothing yet says 0.
+  /// A device that has received no wake yet gives 0 as its wake number.
   @Test func `a connection that names no wake acknowledges nothing`() {
     var rig = LaneRig()
     rig.connect(after: 0)

@@ -261,8 +261,8 @@ import Testing
     return nil
   }
 
-  /// Checks what alerts name beside themselves (`quiet`): it is bounded, adds no deliveries, and
-  /// only an attempt in flight covers it.
+  /// Checks the quiet subjects (`quiet`): their number is bounded, they add no deliveries, and only
+  /// an attempt in flight covers them.
   private func brokenQuiet(_ lane: Lane) -> String? {
     let quiet = lane.pending.quiet
     if quiet.zones.count > 1 || quiet.overflow.count > 1 || !quiet.query.isEmpty {

@@ -71,7 +71,8 @@ import Testing
     #expect(commit.next(at: now, room: 901)?.count == 900)
   }
 
-  /// The messages that an earlier life left go before any new change, however many they are.
+  /// Messages from an earlier life are committed before any new change, however many messages there
+  /// are.
   @Test func `facts that are put first are committed first`() {
     var commit = GroupCommit(
       last: [Ordinal](repeating: .zero, count: PartitionID.count),

@@ -125,7 +125,8 @@ import Testing
     #expect(order.suffix(2) == [3, 4])
   }
 
-  /// Only the first message of a queue is known to be wide, so the message after it is asked anew.
+  /// Only a queue's first message is known to be wide. When the first has left, the next is checked
+  /// anew.
   @Test func `a message for few users does not wait after a wide one has left`() {
     var forwarding = Forwarding()
     forwarding.add([row(1, 1, .record(.created)), row(1, 2, .record(.created))])

@@ -119,7 +119,8 @@ import Testing
     #expect(commit.next(at: now)?.count == 5)
   }
 
-  /// Earlier, the next groups held half of the refused one, which may exceed the bound.
+  /// Earlier, each next group held half as many facts as the refused group, and half may exceed the
+  /// bound.
   @Test func `the bound holds after the refusal of a larger group`() {
     var commit = commit(bytes: .max, facts: 4)
     let origin = GroupCommit.Origin.request(RequestTicket(request: RequestID(1), index: 0))
@@ -178,7 +179,7 @@ import Testing
   }
 
   /// A group that the store refuses for its size is committed in parts, in its order and with the
-  /// same ordinals. Nothing is refused, and after successes groups grow again.
+  /// same ordinals. No request is refused, and after successes groups grow again.
   @Test func `a group that is refused for its size is tried in halves`() {
     var commit = commit(bytes: 1 << 20)
     for number in UInt64(1)...8 { commit.add(change(number, bytes: 100)) }

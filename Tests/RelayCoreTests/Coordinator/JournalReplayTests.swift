@@ -4,7 +4,8 @@ import Testing
 
 /// What a replay tells the flight recorder.
 @Suite struct JournalReplayTests {
-  /// Replays a registration for each ordinal, a thousand at a time. Each makes one entry.
+  /// Replays a registration for each ordinal, a thousand at a time. Each registration makes one
+  /// entry.
   private static func replay(_ count: Int) -> [TraceBatch] {
     var settings = RelaySettings()
     settings.isTraced = true
@@ -37,7 +38,8 @@ import Testing
         continue
       }
       #expect(count > most && (lost ?? 0) + entries.count - 1 == count)
-      // At most the entries of one batch are left out besides those that must be.
+      // The replay leaves out whole batches, so it leaves out at most one batch more than
+      // necessary.
       #expect(entries.count > most - 1_000 && entries.first?.at == entries[1].at)
     }
   }

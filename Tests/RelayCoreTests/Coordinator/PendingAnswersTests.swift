@@ -41,8 +41,9 @@ import Testing
     #expect(answers.delivered(row(1).key, from: home).isEmpty)
   }
 
-  /// P9, seed 8026: a revocation was repeated while the first was under way to its participant, and
-  /// the repeat was answered too early. The same holds for rows that an earlier life left.
+  /// P9, seed 8026: a revocation was repeated while the message of the first was under way to its
+  /// participant, and the repeat was answered too early. A repeat also waits for messages that an
+  /// earlier life left in the outbox.
   @Test func `a repeat is answered no sooner than the change it repeats`() {
     var answers = PendingAnswers()
     answers.recovered([row(1)])

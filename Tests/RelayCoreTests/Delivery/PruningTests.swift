@@ -94,7 +94,7 @@ import Testing
     #expect(pruning.stop?.dead == 20 && pruning.stop?.users == 100)
   }
 
-  /// The daemon may be suspended between the two moments.
+  /// The daemon may be suspended after the reports and go on after the end of the quarantine.
   @Test func `reports that began a quarantine are not believed when it has ended`() {
     var pruning = Pruning()
     _ = hear(&pruning, 60, dead: 100, at: .s(0))
@@ -117,7 +117,7 @@ import Testing
     #expect(pruning.stop == nil)
   }
 
-  /// A small app has no further devices whose answers could end it.
+  /// A small app has no further devices whose answers could end the quarantine.
   @Test func `a quarantine of twelve devices ends with twelve healthy answers`() {
     var pruning = Pruning()
     _ = hear(&pruning, 12, dead: 100, at: .s(0))
@@ -131,7 +131,7 @@ import Testing
   @Test func `a quarantine of few devices that are called dead again goes on`() {
     var pruning = Pruning()
     var resting = 0
-    // Held reports are believed one by one until the tenth user: then six are held.
+    // Each held report is believed in its turn. At the tenth user's report, six are still held.
     for serial in 0..<10 as Range<UInt64> {
       let now = Instant.s(serial < 4 ? Double(serial) * 60 : 240)
       _ = pruning.judged(at: now)
@@ -146,7 +146,8 @@ import Testing
     #expect(pruning.stop != nil)
   }
 
-  /// Its address is wrong until an operator corrects it, and is asked less and less.
+  /// A route that never worked has a wrong endpoint, topic or key until an operator corrects it, so
+  /// the relay tries the route less and less often.
   @Test func `a route that never worked is asked again after 5, 10 and 20 minutes`() {
     var pruning = Pruning()
     var (now, waits) = (Instant.s(0), [Span]())
@@ -246,7 +247,7 @@ import Testing
     _ = pruning.heard(.gone(at: nil, word), of: attempt(1), about: about(1), at: .s(301))
     #expect(pruning.judged(at: .s(330)).isEmpty)
     #expect(pruning.judged(at: .s(331)).map(\.verdict) == [.gone(at: nil, word)])
-    // Enough devices have answered well: a dead token is believed as before.
+    // After thirty accepted pushes the relay again believes a report that a token is dead.
     _ = pruning.heard(.gone(at: nil, word), of: attempt(2), about: about(2), at: .s(340))
     _ = hear(&pruning, 30, dead: 0, at: .s(341))
     #expect(pruning.stop == nil)

@@ -1,7 +1,8 @@
 @testable import RelayCore
 import Testing
 
-/// How much each user's dead tokens count in the mass-prune breaker, and when few are too many.
+/// How much each user's dead tokens count in the mass-prune breaker, and when a few dead tokens are
+/// enough for a quarantine.
 @Suite struct PruningWeightTests {
   private let word = Verdict.Reason("BadDeviceToken")
   private let rest = Verdict.later(
@@ -62,7 +63,7 @@ import Testing
       die(&pruning, 100 + user, of: "_\(user)")
     }
     #expect(pruning.stop == nil)
-    // A user's real device does count: in this case the provider calls every user's phone dead.
+    // A user's real device does count. Here the provider calls the phones of ten users dead.
     for user in 0..<10 { die(&pruning, user, of: "_\(user)", hasTaken: true) }
     #expect(pruning.stop != nil)
   }

@@ -33,7 +33,7 @@ import Testing
     var order: [Int?] = []
     for _ in 0..<12 { order.append(take(&route, .s(0))) }
     #expect(order == [16, 5, 11, 12, 13, 1, 14, 15, 2, 3, 4, nil])
-    // Turns that retries took while no other lane waited delay no later lane.
+    // Retries took turns while no other lane waited. These turns delay no lane that comes later.
     route.offer(lane(17))
     route.offer(lane(6, isRetry: true))
     #expect(take(&route, .s(0)) == 17)
@@ -144,7 +144,8 @@ import Testing
     #expect(route.circuit.state == .closed)
   }
 
-  /// Earlier, the old provider's probe had no answer for ten seconds, and stopped the new provider.
+  /// Earlier, the probe at the old provider ended after ten seconds without an answer, and then
+  /// stopped the route to the new provider.
   @Test func `a renewed route ignores the probe that is under way`() {
     var route = route()
     for device in 0..<3 { route.offer(lane(device)) }
@@ -209,7 +210,8 @@ import Testing
     #expect(route.circuit.state == .closed)
   }
 
-  /// Each browser's endpoint has a provider of its own, and so has each reader of the courier.
+  /// Each browser's endpoint has a provider of its own. At the courier each device is its own
+  /// provider.
   @Test func `timeouts do not stop a route where each device has its own provider`() {
     var route = Route(inFlightMax: 100, probe: .seconds(30), outageDevices: nil)
     for device in 1...100 {
@@ -246,8 +248,8 @@ import Testing
     #expect(route.circuit.state == .closed && route.lastError == nil)
   }
 
-  /// The probe began before the last stop, or at another provider. Earlier, its answer closed the
-  /// circuit.
+  /// The probe began before the route last stopped, or before the route got a new provider.
+  /// Earlier, the answer to such a probe closed the circuit.
   @Test(arguments: [false, true])
   func `an outdated probe does not close the circuit`(isRenewed: Bool) {
     var route = route(3)
@@ -367,9 +369,9 @@ import Testing
     #expect(route.next(at: .s(1)) == lane(3, of: 1))
   }
 
-  /// A lane may have nothing left to tell when its turn comes. Earlier, the user's lanes behind it
-  /// waited for an attempt that never began, and a reused device number was queued once for each
-  /// owner.
+  /// A lane may have nothing left to tell when its turn comes. Earlier, the other lanes of the same
+  /// user waited for an attempt that never began, and a reused device number was queued once for
+  /// each owner.
   @Test func `a lane with nothing to tell lets the next lane take its turn`() {
     var route = Route(inFlightMax: 6, probe: .seconds(30), outageDevices: nil, inFlightPerUser: 2)
     func lane(_ device: Int) -> ReadyLane {

@@ -68,9 +68,9 @@ import Testing
     }
   }
 
-  /// A reader that may hold the record gets its deletion. A reader that does not hold the record
-  /// gets no deletion, except after a third life. `own` and the reason describe the changes since
-  /// the token.
+  /// A reader that may hold the record gets the record's deletion. A reader that does not hold the
+  /// record gets no deletion, unless the record has had three lives. `own` and the reason describe
+  /// the changes since the token.
   @Test func `every reader learns what it needs and no more`() {
     for length in 1...4 {
       strings(over: 9, length: length) { word in checkReaders(FeedHistory(word)) }

@@ -12,7 +12,8 @@ import Testing
     var model: [Subject: String] = [:]
     var held: [Subject: String] = [:]
     var place: FeedCursor?
-    /// The author of each change, and what the client saw last of each subject.
+    /// The author of each change, and, for each subject, how many changes there were when the
+    /// client last saw the subject.
     var authors: [(subject: Subject, device: ClientID?)] = []
     var seen: [Subject: Int] = [:]
     var caughtUp = 0

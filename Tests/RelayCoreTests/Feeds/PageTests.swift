@@ -111,9 +111,9 @@ import Testing
     }
   }
 
-  /// The copy was taken at 99, in life 7, and restored as life 9; a restart began life 11. The
-  /// floor that a lost token raises expires the tokens from before the copy, and no token given
-  /// since the restore.
+  /// The copy was taken at 99, in life 7, and restored as life 9; a restart began life 11. A lost
+  /// token raises the floor. Tokens from before the copy then expire, and tokens given since the
+  /// restore stay valid.
   @Test func `the era after a restore begins above all positions of the copy`() {
     let eras = Eras([(7, 1), (9, 100), (11, 130)].map { Era(id: $0, first: Ordinal($1)) })
     let feed = FeedState(head: Sample.position(140))

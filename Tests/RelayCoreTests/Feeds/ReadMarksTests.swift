@@ -92,7 +92,7 @@ import Testing
     #expect(rig.partition.ledger.fetched == 2 && rig.partition.ledger.pending == 0)
     let cut = rig.fold()
     #expect(cut.feed(.notifications(Sample.owner))?.marks.count == 1)
-    // Otherwise a start after a crash would show the alert.
+    // The cut holds no alert, because a start after a crash would show an alert that a cut holds.
     #expect(cut.devices.map(\.lane.pending.alerts.isEmpty) == [true, true])
     #expect(rig.wake().isEmpty && rig.partition.ledger.isBalanced)
   }

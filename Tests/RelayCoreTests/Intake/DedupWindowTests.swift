@@ -88,7 +88,7 @@ import Testing
     #expect(rig.fold().forgotten == .zero, "said once")
   }
 
-  /// Earlier, the first change after a quiet day removed all ids that were too old in one step.
+  /// Earlier, the first change after a quiet day removed in one step all ids that were too old.
   @Test func `ids that are too old are removed in bounded steps`() {
     var memory = DedupWindow()
     for id in 1...10_000 as ClosedRange<UInt64> { _ = memory.remember(item(id, 0, id)) }

@@ -35,15 +35,16 @@ import Testing
         time: .zero, notification: Sample.nid(1), fingerprint: 1))
   }
 
-  /// The number of subscriptions that fire. The filters of the others are checked too.
+  /// The number of subscriptions that fire. The index also checks the filters of all other
+  /// subscriptions.
   private func matches(_ index: SubscriptionIndex, _ reading: inout ChangeReading) -> Int {
     index.matches(&reading, in: .private, of: 0, before: Ordinal(1 << 40)).count
   }
 
   private func text(_ number: Int) -> FieldValue { .string("v\(number)") }
 
-  /// Each filter names a field of its own, found by name. A scan would take a thousand times as
-  /// long for 50,000 fields as for 50.
+  /// Each filter names a field of its own, which is found by its name. A scan would take a thousand
+  /// times as long for 50,000 fields as for 50.
   @Test func `a filter costs the same in a record with many fields`() {
     let count = Self.subscriptions * Self.filtersEach
     let index = index { number in
@@ -161,8 +162,8 @@ import Testing
       #expect(page.hits.map(\.user) == Array(0..<count))
       return Double(time.components.attoseconds) / 1e18 + Double(time.components.seconds)
     }
-    // 16 times as many postings take a little more than 16 times as long, by the logarithm. A
-    // comparison of all pairs would take 256 times as long.
+    // Because of the logarithm, 16 times as many postings take a little more than 16 times as long.
+    // A comparison of all pairs would take 256 times as long.
     #expect(seconds(8_000) < 80 * seconds(500))
   }
 
@@ -188,7 +189,8 @@ import Testing
     .reference(recordName: "v\(number)", zone: nil)
   }
 
-  /// The system field is no field of the record, and the index finds it all the same.
+  /// The change tag is a system field, not one of the record's fields. The index finds filters on
+  /// the change tag too.
   @Test func `the index looks up a public filter on the change tag`() {
     let tag = SystemField.changeTag.rawValue
     let index = index(.public, filtersEach: 1) { number in

@@ -145,8 +145,8 @@ import Testing
       rig.relay.room(for: facts, besides: .none) == (count > 1 ? .full(.fanOuts) : .free(need)))
   }
 
-  /// A batch above the bound is accepted if nothing else is there. The fan-outs of the batch keep
-  /// the bound.
+  /// A batch above the bound is accepted while no other change is on its way. The fan-outs of the
+  /// batch keep the bound.
   @Test(arguments: [true, false])
   func `the fan-outs of a large batch stay within the bound`(inHome: Bool) {
     var rig = rig(inHome: inHome, limits)

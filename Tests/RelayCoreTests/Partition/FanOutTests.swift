@@ -65,7 +65,8 @@ import Testing
     #expect(rig.partition.uncut == 0)
   }
 
-  /// As many users as a slice may have make one slice; one more makes a second.
+  /// A change for as many users as a slice may have makes one slice. One more user makes a second
+  /// slice.
   @Test(arguments: [(subscribers: 4, slices: [4]), (5, [5]), (6, [5, 6])])
   func `fanOutSlice limits the users of one slice`(subscribers: Int, slices: [Int]) {
     var (rig, _) = rig(5, users: subscribers)

@@ -144,8 +144,8 @@ import Testing
     #expect(told(rig.fold()).count == PartitionID.count - 1)
   }
 
-  /// The tables restore which interests were sent. So none is sent twice, and the end of each is
-  /// sent.
+  /// The tables restore which interests were sent. So no interest is sent twice, and the end of
+  /// each interest is sent.
   @Test func `a restart sends no interest again`() {
     var rig = PartitionRig()
     rig.save("q", .query(QueryRule(recordType: "Article")), .public)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RelayCore
 
-/// Devices that have only the courier, and whose address there has lapsed.
+/// Devices that only the courier can reach, and whose courier address has lapsed.
 @Suite struct LapseTests {
   private func address(_ number: UInt64) -> Address {
     Address(transport: .courier, topic: "", token: [1, UInt8(truncatingIfNeeded: number)])

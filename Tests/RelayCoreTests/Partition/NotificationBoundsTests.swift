@@ -3,8 +3,8 @@ import Testing
 
 @testable import RelayCore
 
-/// P11: one user's notifications between two cuts are bounded by the number that the feed keeps,
-/// and readers find the same ones.
+/// P11: the number of one user's notifications between two cuts is bounded by the number that the
+/// feed keeps, and readers find the same notifications as without this bound.
 @Suite struct NotificationBoundsTests {
   private static let subscriptions = 3
   private static let zone = ZoneID(name: ZoneID.defaultName, owner: Sample.owner)
@@ -102,8 +102,8 @@ import Testing
 }
 
 extension SeededRandom {
-  /// Some records are created in the first round and only deleted later, each at most once between
-  /// two cuts.
+  /// Returns a random event. Some records are created only in the first round and deleted only in
+  /// later rounds. A round ends with a cut, and deletes each of these records at most once.
   fileprivate mutating func event(
     inRound round: Int, _ deletions: inout Range<Int>
   ) -> Change.Event {

@@ -3,8 +3,8 @@ import Testing
 @testable import RelayCore
 
 @Suite struct OwnChangeTests {
-  /// A device is an installation under one user. Another user's change wakes it, also if that
-  /// change names the same installation.
+  /// A device is an installation under one user. Another user's change wakes the device, even if
+  /// that change names the same installation.
   @Test(arguments: [("_abc", Int64(1)), ("_def", Int64(0))])
   func `another user's change on the same installation wakes the device`(
     author: String, own: Int64

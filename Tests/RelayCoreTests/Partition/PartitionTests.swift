@@ -31,7 +31,8 @@ import Testing
     #expect(pushes[0].intent == .background && pushes[0].wake == 1)
   }
 
-  /// P4, seed 603: earlier, a read of a zone just created and answered did not wait for the fold.
+  /// P4, seed 603: earlier, a read of a new zone, whose creation was answered already, did not wait
+  /// for the fold.
   @Test func `a read of a new zone waits for the fold`() {
     var rig = PartitionRig()
     rig.change(.zone(.created))

@@ -56,7 +56,8 @@ import Testing
     }
     let refusal = Refusal.tooManySubscriptionBytes(max: limits.subscriptionBytesPerUser)
     #expect(second == .subscriptions([.refused(SubscriptionID("s1"), refusal)]))
-    // The same subscription again is no change. One that replaces another counts the difference.
+    // To save the same subscription again is no change. A subscription that replaces another counts
+    // only the difference.
     #expect(isSaved(rig.save("s0", rule("0"))))
     #expect(isSaved(rig.save("s0", rule("00"))))
     #expect(rig.partition.index.bytes(of: 0) == bytes("00"))

@@ -2,7 +2,8 @@ import Testing
 
 @testable import RelayCore
 
-/// Why a change does not concern a device, or is not told to it any more, and what is not known.
+/// Why a change does not concern a device, why the device is not told of the change any more, and
+/// which changes cannot be explained.
 @Suite struct AbsenceTests {
   @Test func `the device's own change wakes the user's other devices only`() {
     var rig = TraceRig.subscribed()

@@ -78,7 +78,7 @@ import Testing
     return (found.last, steps)
   }
 
-  /// A user may have a thousand subscriptions, all of which each change fires.
+  /// A user may have a thousand subscriptions, and one change may fire all of them.
   @Test(arguments: Kind.allCases)
   func `an explanation looks at each entry and each delivery some times only`(kind: Kind) {
     for count in [100, 1_000] {

@@ -59,7 +59,8 @@ import Testing
       ])
   }
 
-  /// The lane ignores such a number, so the change still waits for an acknowledgement.
+  /// The lane ignores the number of a wake that never was, so the change still waits for an
+  /// acknowledgement.
   @Test func `an explanation does not take the number of a wake that never was for an answer`() {
     var rig = TraceRig.subscribed()
     rig.acknowledge(.wake(0))

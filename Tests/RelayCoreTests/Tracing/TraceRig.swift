@@ -1,7 +1,7 @@
 @testable import RelayCore
 
-/// A traced relay of one user, with a journal and folds that succeed at once, and what an operator
-/// would be told of it.
+/// A traced relay of one user, with a journal and folds that succeed at once, and the explanations
+/// that an operator would get of that user's changes.
 struct TraceRig: ~Copyable {
   var relay: Relay
   private let limits: Limits
@@ -46,7 +46,8 @@ struct TraceRig: ~Copyable {
   static let own = Change.Author(user: Sample.owner, client: Sample.client(1))
   static let device = DeviceKey(scope: Sample.scope, user: Sample.owner, client: Sample.client(1))
 
-  /// The entries as lines, without those that were read before.
+  /// How many entries `lines()` has returned already. `lines()` returns only later entries, as
+  /// lines.
   private var seen = 0
   mutating func lines() -> [String] {
     take()
@@ -151,7 +152,7 @@ struct TraceRig: ~Copyable {
     }
   }
 
-  /// Time passes, and everything that may happen does.
+  /// Lets time pass, begins the pushes that are due, and folds.
   mutating func wait(_ seconds: Double) {
     now = now + Span(milliseconds: Int64(seconds * 1_000))
     for _ in 0..<3 {

@@ -87,7 +87,8 @@ import Testing
     let own = getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0)
     let (turns, waking) = (ReadingTurns(atOnce: 1, largeBytes: 100), WakingThreads())
     try await withTaskExecutorPreference(waking) {
-      // A read that ends before its task waits wakes none: not all rounds do.
+      // If a read ends before its task waits, no thread wakes the task. So some rounds wake no
+      // task.
       for _ in 0..<100 { try await turns.read(100, of: Self.user("_a")) {} }
     }
     let seen = waking.niceness.withLock { $0 }

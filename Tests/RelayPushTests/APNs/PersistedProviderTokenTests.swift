@@ -43,8 +43,8 @@ import Testing
     }
   }
 
-  /// The daemon and the doctor run at the same time. The one that signs later takes the token of
-  /// the other, so that Apple sees one update.
+  /// The daemon and the doctor run at the same time. The one that needs a new token later takes the
+  /// token that the other has signed, so that Apple sees one update.
   @Test func `a process uses the token that another process has signed meanwhile`() async throws {
     let pem = P256.Signing.PrivateKey().pemRepresentation
     try await withDirectory { directory in
@@ -52,7 +52,7 @@ import Testing
       let doctor = try await APNsCredential(try key(pem), keptIn: directory)
       let token = try doctor.bearer(at: now)
       #expect(try daemon.bearer(at: now + .minutes(5)).text == token.text)
-      // Both renew the token at the same age. The first one signs.
+      // The daemon and the doctor renew the token at the same age. The first of them signs.
       let renewed = try daemon.bearer(at: now + .minutes(50))
       #expect(renewed.text != token.text)
       #expect(try doctor.bearer(at: now + .minutes(52)).text == renewed.text)
@@ -115,8 +115,8 @@ import Testing
     }
   }
 
-  /// A wrong key file beside the right ids must cost the right key nothing: after it is put right,
-  /// Apple would refuse another token for 20 minutes.
+  /// A wrong key file with the right ids must leave the right key's token in place. Otherwise,
+  /// after the file is corrected, Apple would refuse another token for 20 minutes.
   @Test func `a wrong key with the right ids does not replace the token of the right key`()
     async throws
   {

@@ -8,7 +8,7 @@ import Testing
 
 /// The doctor's message that FCM only validates.
 @Suite struct FCMProbeTests {
-  /// An answer is due at once; the time is for a busy machine.
+  /// The stand-in answers at once; the long timeout is for a busy machine.
   private static let limits = EngineLimits(attemptTimeout: .seconds(30), probe: .seconds(1))
 
   private func ask(

@@ -40,7 +40,7 @@ struct EngineWorld: Sendable {
     try await peer.close()
   }
 
-  /// Runs the engine beside `body`, then cancels it and waits until it has ended.
+  /// Runs the engine beside `body`, then cancels the engine and waits until the engine has ended.
   static func running(
     _ engine: PushEngine, _ body: @Sendable @escaping () async throws -> Void
   ) async throws {

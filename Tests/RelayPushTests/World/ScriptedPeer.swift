@@ -3,7 +3,7 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// An HTTP/2 server that follows a test's script frame by frame, valid or not. It reads no header
+/// An HTTP/2 server that sends the frames of a test's script, valid or not, and reads no header
 /// fields.
 final class ScriptedPeer: Sendable {
   struct Script: Sendable {

@@ -157,8 +157,9 @@ import Testing
     withExtendedLifetime(copy) {}
   }
 
-  /// The relay's clock continues from the newest time of the partitions that it owns. So the time
-  /// is kept with each partition that a fold writes, and with all of them if nothing else changed.
+  /// The relay's clock continues from the newest time of the partitions that it owns. So a fold
+  /// keeps the time with each partition that the fold writes, and an empty fold keeps it with all
+  /// partitions.
   @Test(arguments: StoreKind.allCases)
   func `the time is kept with the partitions that a fold writes`(kind: StoreKind) async throws {
     var bench = try await Bench.fresh(kind)

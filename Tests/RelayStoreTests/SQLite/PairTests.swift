@@ -46,8 +46,8 @@ import Testing
     #expect(refused > moments.count)
   }
 
-  /// The store accepts a key that `init` made because the earlier key was lost. The store also goes
-  /// on accepting the earlier key, in case the operator finds it.
+  /// If the store's key was lost, a start makes a new key, and the store accepts the new key. The
+  /// store goes on accepting the lost key too, in case the operator finds that key.
   @Test func `an identity key that the store never had is refused`() async throws {
     let home = try SQLiteHome()
     let keys = (UInt8(1)...3).map { [UInt8](repeating: $0, count: 16) }
@@ -70,8 +70,8 @@ import Testing
     await store.close()
   }
 
-  /// Before its first start has served, a store accepts any identity key, such as one that the
-  /// operator provided. Later the store accepts only the keys that it accepted before.
+  /// Until a start has served, the store accepts any identity key, such as one that the operator
+  /// provided. Afterwards the store accepts only the keys that it accepted before.
   @Test func `a store that has never served accepts any identity key`() async throws {
     let home = try SQLiteHome()
     let directory = home.settings.directory

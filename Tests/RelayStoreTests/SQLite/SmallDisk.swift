@@ -1,6 +1,7 @@
 import Foundation
 
-/// A file system of 16 MiB, in a mount namespace that only the child sees and that ends with it.
+/// A file system of 16 MiB in the mount namespace of a child process. Only the child sees the file
+/// system, which ends with the child.
 enum SmallDisk {
   /// A small disk that is mounted already.
   static var path: String? { ProcessInfo.processInfo.environment["ZONERELAY_DISK"] }

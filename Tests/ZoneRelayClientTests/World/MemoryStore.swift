@@ -25,6 +25,6 @@ final class MemoryStore: StateStore {
     }
   }
 
-  /// After so many saves every further save fails.
+  /// The next `saves` saves succeed, and every later save fails.
   func allow(saves: Int) { lock.withLock { savesLeft = saves } }
 }

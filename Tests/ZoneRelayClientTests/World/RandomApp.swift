@@ -58,7 +58,7 @@ final class RandomApp {
     }
   }
 
-  /// The same wake, saying that its zones must wait for so many seconds.
+  /// The same wake, with the statement that its zones must wait for `seconds` seconds.
   private func waiting(_ wake: Wake, for seconds: Int) throws -> Wake? {
     let zones: [[Any]] = wake.zones.map { [$0.id.name, $0.id.owner, 1, 1] }
     let pending: [String: Any] = [

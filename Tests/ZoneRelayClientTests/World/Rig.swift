@@ -39,7 +39,7 @@ struct Rig {
       credentials: { try await account.token($0) })
   }
 
-  /// A client of `_alice` with a clock of its own, and its relay.
+  /// A client of `_alice` with the given clock, and the relay of this client.
   static func client(
     clock: any ClientClock
   ) throws -> (client: ZoneRelayClient, relay: InMemoryRelay) {

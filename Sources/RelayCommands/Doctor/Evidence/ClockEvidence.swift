@@ -1,16 +1,19 @@
 import RelayCore
 
-/// The machine's clock beside the time that the relay knows.
+/// The machine's clock, compared with the time that the relay knows.
 struct ClockEvidence: Sendable {
   var wall: Instant
   /// The relay's time at its last fold; nil if there is no store, or none that can be read.
   var relayTime: Instant?
-  /// A running daemon compares its clock itself, and its status says what is wrong.
+  /// True if the daemon runs: a running daemon compares the clock itself, and its status says what
+  /// is wrong.
   var isRunning: Bool
 
-  /// A clock that shows an earlier time was never set: this version is younger.
+  /// A clock that shows an earlier time was never set, because this version was made later than
+  /// that.
   static let earliest = Instant(milliseconds: 1_735_689_600_000)
-  /// The relay's time goes on while its clock is behind by less.
+  /// A clock that is behind the relay's time by less than this is not reported, because the relay's
+  /// time goes on without it.
   static let behindMax = Span.minutes(1)
 
   var finding: Finding {
@@ -38,10 +41,10 @@ struct ClockEvidence: Sendable {
 struct ClockRun: Sendable {
   /// How far the wall clock went on.
   var wall: Span
-  /// How far the clock went on that counts from the boot, and is never set.
+  /// How far the boot clock went on, which counts from the boot and is never set.
   var boot: Span
 
-  /// Below this a difference is the time between two readings.
+  /// A smaller difference may only be the time between the readings of the two clocks.
   static let differenceMax = Span.seconds(1)
 
   var findings: [Finding] {
@@ -53,13 +56,15 @@ struct ClockRun: Sendable {
   }
 }
 
-/// The clock of a server that told it with an answer (`Date`), and ours at that moment.
+/// The time of a server's clock, from the `Date` of its answer, and the time of our clock at that
+/// moment.
 struct ServerTime: Sendable {
   var server: String
   var time: Instant
   var own: Instant
 
-  /// Users' tokens may differ by as much. A `Date` has whole seconds and was written a moment ago.
+  /// The largest difference that is not reported: the relay tolerates the same with users' tokens.
+  /// A `Date` is exact enough for this bound: it has whole seconds and was written a moment ago.
   static let differenceMax = Span.seconds(60)
 
   var findings: [Finding] {

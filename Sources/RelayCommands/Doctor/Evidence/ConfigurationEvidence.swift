@@ -1,5 +1,5 @@
-/// What the reading of the configuration found. The problems of the store are evidence of their
-/// own.
+/// What the reading of the configuration found. The problems of the store are not among them:
+/// `StoreEvidence` has those.
 struct ConfigurationEvidence: Sendable {
   var file: String
   var problems: [Problem]

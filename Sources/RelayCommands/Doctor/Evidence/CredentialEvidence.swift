@@ -7,7 +7,7 @@ struct CredentialEvidence: Sendable {
     case fcm(ProbeAnswer)
     /// The time of a client certificate is over, or has not begun.
     case expired(PushProblem)
-    /// The public half, or why the halves do not belong together.
+    /// The public half of a Web Push key, or why its two halves do not belong together.
     case webPush(Result<String, PushProblem>)
     case skipped(String, remedy: String?)
   }
@@ -15,7 +15,7 @@ struct CredentialEvidence: Sendable {
   /// The route: transport, topic, container and environment.
   var route: String
   var outcome: Outcome
-  /// The clock of the provider, where it told it.
+  /// The time of the provider's clock, if the answer had it.
   var time: ServerTime?
 
   var findings: [Finding] { [verdict] + (time?.findings ?? []) }

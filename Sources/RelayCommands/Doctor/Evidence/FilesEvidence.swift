@@ -2,12 +2,14 @@ import RelaySystem
 
 /// The files that the daemon needs, and the user that it runs as.
 struct FilesEvidence: Sendable {
-  /// The user of the running daemon, or else the owner of the store's directory.
+  /// The user of the running daemon, or else the owner of the store's directory, or else the user
+  /// who runs the doctor.
   var user: SystemUser
   var secrets: [SeenFile]
-  /// The store's directory and what is in it, each with what the daemon does with it.
+  /// The store's directory and what is in it, each with the rights that the daemon needs.
   var store: [(file: SeenFile, rights: FilePermissions.Rights)]
-  /// The directory of systemd's credentials, which systemd reads as root; nil if there is none.
+  /// The directory in which systemd puts the daemon's credentials; nil if there is none. systemd
+  /// reads credentials as root, so the doctor does not check whether the daemon's user may.
   var credentials: String?
 
   var findings: [Finding] {

@@ -1,12 +1,13 @@
 import Glibc
 import RelaySystem
 
-/// How many files may be open, beside what the configuration needs.
+/// How many files may be open, and whether these are enough for the configuration.
 struct LimitsEvidence: Sendable {
   /// Why the files do not suffice, as `check` says it; nil if they do.
   var misfit: String?
   var most: Int
-  /// The pid of the running daemon, whose limit was read; nil if it is this process's.
+  /// The pid of the running daemon if its limit was read; nil if the limit of this process was
+  /// read.
   var daemon: Int32?
 
   var finding: Finding {
@@ -27,10 +28,11 @@ struct DiskEvidence: Sendable {
   var directory: String
   var trial: DiskTrial
   /// True if the doctor runs as root or as the daemon's user. Any other user may be forbidden to
-  /// write there, which says nothing of the daemon.
+  /// write into the directory; this does not mean that the daemon's user is.
   var isDaemonUser = true
 
-  /// With less room the disk counts as nearly full. It is what folds may write between two looks.
+  /// With less free room than this, the disk counts as nearly full. Folds may write this much
+  /// between two looks at the disk.
   static let freeLeast: Int64 = 256 << 20
   /// A commit that takes longer delays producers noticeably.
   static let slowAfter = Duration.seconds(2)

@@ -17,7 +17,7 @@ struct PortEvidence: Sendable {
     /// systemd holds the socket for the daemon (`zonerelay.socket`).
     case systemd
     case other(name: String, pid: Int32)
-    /// This user may not see which process it is.
+    /// This user may not see which process holds the address.
     case unknown
   }
 

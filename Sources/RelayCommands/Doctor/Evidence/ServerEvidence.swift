@@ -60,7 +60,8 @@ struct KeySetEvidence: Sendable {
     }
   }
 
-  /// Only some failures say that there was no connection.
+  /// The finding for a fetch of keys that failed. Only some failures mean that there was no
+  /// connection.
   private static func finding(of error: ClientError, _ subject: String) -> Finding {
     switch error.code {
     case .noHost, .refused, .tls: ServerEvidence.finding(of: error, subject)
@@ -77,11 +78,12 @@ struct KeySetEvidence: Sendable {
 /// What answers at `server.publicURL`.
 struct PublicURLEvidence: Sendable {
   enum Outcome: Sendable {
-    /// A relay answers there, and does not say which one it is.
+    /// A relay answers at the URL; which relay it is, is not known.
     case relay(took: Duration)
-    /// The relay there knows the device that the doctor has made here.
+    /// The relay at the URL knows the device that the doctor has registered with this machine's
+    /// relay.
     case thisRelay
-    /// There is no answer, or not a relay's; the text says why.
+    /// The URL gives no answer, or not the answer of this relay; the text says why.
     case other(String)
   }
 
@@ -103,7 +105,7 @@ struct OriginEvidence: Sendable {
   var origin: String
   /// Container and environment.
   var scope: String
-  /// Why its pages may not ask; nil if they may.
+  /// Why pages of the origin may not send requests; nil if they may.
   var refusal: String?
 
   var finding: Finding {

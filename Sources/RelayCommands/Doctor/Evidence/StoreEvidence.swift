@@ -2,12 +2,13 @@ import RelayCore
 import RelayKeys
 import RelayStore
 
-/// What a look at the store found. A daemon may be using it.
+/// What a look at the store found. A daemon may use the store at the same time.
 struct StoreEvidence: Sendable {
   var directory: String
   /// Why the daemon would refuse the store's files; empty if it would not.
   var refusals: [Problem]
-  /// Why the store's own key is not its key; nil if it is, or if there is none.
+  /// Why the key in the store's directory is not the key of this store; nil if it is, or if there
+  /// is no key.
   var foreignKey: StoreError?
   var unusableKey: KeyFailure?
   var hasKey: Bool

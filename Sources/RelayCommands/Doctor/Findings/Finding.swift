@@ -1,11 +1,11 @@
-/// One line of the doctor: what it looked at, and what follows from it.
+/// One line of the doctor: what the doctor looked at, and what follows from what was seen.
 struct Finding: Hashable, Encodable, Sendable {
   enum Result: String, Encodable, Sendable {
     case passed
-    /// It works now, and will not under some condition.
+    /// The subject works now, but will not work under some condition.
     case warning
     case failed
-    /// It was not looked at, and the message says why.
+    /// The subject was not looked at, and the message says why.
     case skipped
   }
 
@@ -17,7 +17,8 @@ struct Finding: Hashable, Encodable, Sendable {
   var code: FindingCode?
   /// What was found. For a warning or failure, its code's sentence.
   var message: String
-  /// What shows it, in the words of the machine or of the server; nil if the message says all.
+  /// What shows the problem, in the words of the machine or of the server; nil if the message says
+  /// all.
   var cause: String?
   /// What the operator can do; nil where nothing needs to be done.
   var remedy: String?

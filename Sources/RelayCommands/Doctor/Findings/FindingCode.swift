@@ -1,4 +1,4 @@
-/// What can be wrong, each with the sentence that the doctor prints and the remedy.
+/// One thing that can be wrong, with the sentence that the doctor prints, and the remedy.
 ///
 /// The text of a code never changes: scripts look for it in `doctor --json`, and operators in
 /// docs/troubleshooting.md, which has the same sentences.
@@ -7,7 +7,7 @@ struct FindingCode: Hashable, Sendable {
   let group: CheckGroup
   let sentence: String
   let remedy: String
-  /// True if the relay works all the same.
+  /// True if the relay works in spite of this finding.
   let isWarning: Bool
 
   init(

@@ -14,14 +14,14 @@ struct DaemonAddress: Sendable {
     let listen = listening ?? settings.server.listen
     guard listen.port != 0 else { return nil }
     var own = listen
-    // The addresses of all interfaces are none to connect to.
+    // A client cannot connect to the address that stands for all interfaces.
     if listen.host == "0.0.0.0" { own.host = "127.0.0.1" }
     if listen.host == "::" { own.host = "::1" }
     guard let tls = settings.server.tls else {
       (base, connectTo, trustRoots) = ("http://\(own)", nil, nil)
       return
     }
-    // The certificate names the public host, and may be one that only devices know.
+    // The certificate names the public host, whose address perhaps only devices can look up.
     let named = settings.server.publicURL.flatMap { $0.hasPrefix("https://") ? $0 : nil }
     (base, connectTo, trustRoots) = (named ?? "https://\(own)", "\(own)", tls.certificate)
   }

@@ -23,8 +23,8 @@ extension Probes {
   /// What a provider is asked about one credential.
   typealias Question = @Sendable () async -> CredentialEvidence
 
-  /// Asks all servers at the same time, because one that is silent takes as long as it may. The
-  /// answers are in the order of the questions.
+  /// Asks all servers at the same time, because a server that does not answer takes the whole
+  /// timeout. The answers are in the order of the questions.
   static func answers<Asked: Sendable, Answer: Sendable>(
     to questions: [Asked], _ ask: @escaping @Sendable (Asked) async -> Answer
   ) async -> [Answer] {

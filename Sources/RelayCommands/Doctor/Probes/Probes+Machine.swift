@@ -15,8 +15,8 @@ extension Probes {
       store: Self.store(in: directory), credentials: options.overrides.credentialsDirectory)
   }
 
-  /// The user of the running daemon, or else the owner of the store's directory, or else this one;
-  /// nil if this user may not see whose the directory is.
+  /// The user of the running daemon, or else the owner of the store's directory, or else the user
+  /// who runs the doctor; nil if that user may not see who owns the directory.
   private func daemonUser(_ directory: String) -> SystemUser? {
     if let pid = daemonPID, let user = OtherProcess(pid).user { return user }
     guard let owner = FilePermissions.of(directory) else {
@@ -25,7 +25,8 @@ extension Probes {
     return SystemUser(id: owner.owner, primaryGroup: owner.group)
   }
 
-  /// What the daemon uses in its store's directory, and how.
+  /// The files and directories that the daemon uses in its store's directory, each with the rights
+  /// that the daemon needs.
   private static func store(in directory: String) -> [(SeenFile, FilePermissions.Rights)] {
     let names = ["lock", "relay.db", "journal.db", "relay.db-wal", "journal.db-wal"]
     let files = names.map { ("\(directory)/\($0)", [.read, .write] as FilePermissions.Rights) }
@@ -40,12 +41,13 @@ extension Probes {
       .map { (SeenFile.look(at: $0.0), $0.1) }
   }
 
-  /// False if a directory is there, or may be there, and this user may not look into it.
+  /// False if this user may not look into a directory that exists, or that may exist.
   private static func isOpen(_ directory: String) -> Bool {
     isAbsent(directory) || access(directory, R_OK | X_OK) == 0
   }
 
-  /// True if there is no such file. A directory above that is closed to this user tells nothing.
+  /// True if it is certain that no such file exists. False also if a directory above is closed to
+  /// this user, because then nothing is certain.
   private static func isAbsent(_ path: String) -> Bool {
     access(path, F_OK) != 0 && [ENOENT, ENOTDIR].contains(errno)
   }
@@ -122,8 +124,8 @@ extension Probes {
   }
 
   /// Where the running daemon listens for devices and producers in place of `server.listen`: on a
-  /// socket of systemd, or at the address of an earlier configuration. Nil if it listens there, or
-  /// if this user may not see where.
+  /// socket of systemd, or at the address of an earlier configuration. Nil if the daemon listens at
+  /// `server.listen`, or if this user may not see where the daemon listens.
   var elsewhere: ListenAddress? {
     guard let pid = daemonPID, let listen = reading.listens["server.listen"] else { return nil }
     let metrics = reading.listens["control.metrics"]?.port

@@ -8,7 +8,7 @@ import RelayPush
 /// Looks at the servers that the configuration names: whether they have an address, take a
 /// connection and show a good certificate.
 extension Probes {
-  /// A server, and the authorities that vouch for it.
+  /// What a server is used for, its URL, and the file of authorities to trust for it.
   typealias Server = (use: String, url: String, trustRoots: String?)
 
   mutating func servers() async -> [Finding] {
@@ -28,7 +28,8 @@ extension Probes {
     return found
   }
 
-  /// Providers and webhooks. Key sets are fetched, and browsers' push services are not known.
+  /// The providers and webhooks. Not among them are account servers, whose key sets are fetched,
+  /// and browsers' push services, which the configuration does not name.
   private static func servers(of settings: Settings) -> [Server] {
     settings.apps.flatMap { app -> [Server] in
       var servers: [Server] = []
@@ -40,7 +41,7 @@ extension Probes {
       if let fcm = app.fcm {
         let name = "fcm \(fcm.project)"
         servers.append((name, "https://\(fcm.host):\(fcm.port)", fcm.trustRoots))
-        // The file was read as an account when the configuration was.
+        // Cannot fail: this file was already read as an account when the configuration was read.
         if let account = try? ServiceAccount(json: fcm.serviceAccount.bytes) {
           servers.append(("tokens of \(name)", account.tokenURL, fcm.trustRoots))
         }
@@ -123,7 +124,7 @@ extension Probes {
       let begin = clock.now
       let answer = try await client.send(
         HTTPRequest("GET", "\(url)/health/live", timeout: Self.timeout))
-      // A body that is no JSON is no relay's.
+      // An answer whose body is no JSON does not come from a relay.
       let isRelay = answer.status == 200 && (try? LooseJSON(body: answer.body)["live"].bool) == true
       return PublicURLEvidence(
         url: url,
@@ -135,7 +136,7 @@ extension Probes {
     }
   }
 
-  /// Asks as a browser does before a page of a listed origin may ask.
+  /// Sends the preflight that a browser sends before a request of a page with a listed origin.
   func origins() async -> [OriginEvidence] {
     guard let settings, let address = DaemonAddress(settings, listening: elsewhere) else {
       return []

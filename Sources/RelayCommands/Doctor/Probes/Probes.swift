@@ -23,7 +23,7 @@ struct Probes: Sendable {
   /// True if `server.publicURL` leads to a relay.
   var hasPublicURL = false
 
-  /// The most bytes of an answer, as of a page with everything that doctors have in the relay.
+  /// The most bytes of an answer: enough for a page with everything that doctors have in the relay.
   static let answerBytesMax = 4 << 20
   /// The time for one server: to connect, or to answer.
   static let timeout = Duration.seconds(10)
@@ -55,7 +55,7 @@ struct Probes: Sendable {
   let daemonPID: Int32?
   var now: Instant { clock.wall() }
 
-  /// The findings of one look, the change's walk aside.
+  /// The findings of one look; none for the change's walk, which `Doctor` performs.
   mutating func look(_ step: Examination.Step) async -> [Finding] {
     switch step {
     case .configuration: configuration
@@ -78,7 +78,7 @@ struct Probes: Sendable {
   /// Prints a line on stderr before something that may take seconds.
   func say(_ what: String) { console.talk(line: "zonerelay: \(what)") }
 
-  /// The daemon that has the store, found without asking it.
+  /// The process of the daemon that has the store, found without a request to the daemon.
   private static func holder(of directory: String?) -> Int32? {
     guard let pid = directory.flatMap({ StoreDescription.lastHolder(of: $0) }),
       OtherProcess(pid).name == "zonerelay", !OtherProcess(pid).hasEnded

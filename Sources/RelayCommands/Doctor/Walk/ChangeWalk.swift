@@ -84,8 +84,9 @@ struct ChangeWalk {
     Self.ends.compactMap { made.contains($0.made) ? $0.request : nil }
   }
 
-  /// The subscription goes first: with it, the end of the zone would wake the devices of other
-  /// doctors. The device goes last: by it, a later run finds what a killed one has left.
+  /// The subscription is removed first: while it exists, the end of the zone would wake the devices
+  /// of other doctors. The device is removed last: by the device, a later run finds what a killed
+  /// run has left.
   static let ends: [(made: Hop, request: WalkRequest)] = [
     (.subscription, .unsubscribe), (.post, .endZone), (.device, .unregister),
   ]
@@ -100,7 +101,8 @@ struct ChangeWalk {
       next = try state.after(answer, names)
       if state == .begun { courierURL = try answer.body()["webcourierURL"].string }
     } catch {
-      // What the relay has refused was not made; an answer that was lost says nothing.
+      // A request that the relay has refused made nothing; one whose answer was lost may have made
+      // something.
       if case .answered = answer { made.remove(hop) }
       state = .broken(hop)
       return .found(hop.code, hop.subject, cause: error.cause)

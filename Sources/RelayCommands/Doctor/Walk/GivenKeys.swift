@@ -19,8 +19,8 @@ struct GivenKeys: Sendable {
 extension GivenKeys {
   /// Reads the files of the flags.
   ///
-  /// - Throws: `Failure` for a file that is no such key, or for a token of another user: with it
-  ///   the doctor would change the feed of a person.
+  /// - Throws: `Failure` for a file without a usable token or key, and for a token of another user:
+  ///   with such a token the doctor would change a person's feed.
   init(userToken: String?, producerKey: String?) throws {
     self.userToken = try userToken.map { try Self.token(in: $0) }
     self.producerKey = try producerKey.map { try Self.key(in: $0) }
@@ -74,7 +74,8 @@ extension GivenKeys {
     var aud: Audience
   }
 
-  /// A string or a list of strings. The list may be empty, and JWTKit's own type traps then.
+  /// The claim `aud`: a string or a list of strings. The list may be empty, and JWTKit's own type
+  /// would then end the process.
   private struct Audience: Decodable {
     var containers: [String]
 

@@ -20,7 +20,7 @@ extension WalkAnswer {
     }
   }
 
-  /// The words of an error's body.
+  /// A sentence for a refusal: its status, and the code and the reason from its body.
   static func refusal(_ status: Int, _ body: LooseJSON) -> String {
     let words = [body["serverErrorCode"].string, body["reason"].string].filter { !$0.isEmpty }
     return "the relay answered \(status)"
@@ -78,15 +78,16 @@ extension ChangeWalk.State {
       guard let device else {
         throw WalkFault(cause: "the relay does not know the device any more")
       }
-      // All doctors are one user, and subscriptions are their user's. So this device is told of the
-      // changes of other doctors as well, and what no wake has told yet (`due`) is one of those.
+      // All doctors are one user, whose subscriptions fire for all the user's devices. So this
+      // device is told of other doctors' changes, too. A wake has told of this walk's change
+      // already, so a lane that is still `due` waits to tell of another doctor's change.
       let isOfOthers = device["lane"].string == "due"
       return device["pending"].int == 0 || isOfOthers ? .done : self
     case .done, .broken: return self
     }
   }
 
-  /// An error of an item stands in an answer of status 200.
+  /// Throws the error of an item; such an error stands in an answer of status 200.
   private static func checkItem(_ item: LooseJSON?) throws(WalkFault) {
     guard let item else { throw WalkFault(cause: "the answer has no item") }
     guard item["serverErrorCode"].string.isEmpty else {
@@ -94,8 +95,8 @@ extension ChangeWalk.State {
     }
   }
 
-  /// The number of a wake that names the zone, or more than it can name; nil for an empty answer,
-  /// and for a wake about another doctor's zone.
+  /// The number of a wake that names the zone, or that says that it cannot name all zones; nil for
+  /// an empty answer, and for a wake about another doctor's zone.
   private static func wake(in payload: LooseJSON, _ names: WalkNames) -> Int? {
     let told = payload["zr"]
     let zones = told["z"].array.map { $0.array.first?.string ?? "" }

@@ -18,7 +18,7 @@ struct WalkDriver: Sendable {
   func run() async {
     let walk = await untilSignal()
     await lookInPublic(walk)
-    // The signal has ended the walk alone; the task of the clean-up is not cancelled.
+    // A signal ends only the walk; the task of the clean-up is not cancelled.
     await cleanUp(walk)
   }
 
@@ -84,7 +84,7 @@ struct WalkDriver: Sendable {
     for request in walk.cleanUp {
       if let fault = await fault(of: request, names) { left.append("\(request): \(fault.cause)") }
     }
-    // If the relay answered nothing at all, it is not asked for older things.
+    // If something of this walk could not be removed, older things are not looked for.
     if left.isEmpty { left = await removeOlder() }
     log.tell(
       left.isEmpty

@@ -18,7 +18,7 @@ struct WalkNames: Hashable, Sendable {
   /// What an earlier run has left is removed after this time, so that a run under way is not
   /// disturbed. No run takes so long.
   static let leftAfter = Span.minutes(10)
-  /// The most earlier runs after which one run cleans up.
+  /// One run removes what at most this many earlier runs have left.
   static let leftMax = 16
 
   /// The runs that have left their device in the relay, oldest first.

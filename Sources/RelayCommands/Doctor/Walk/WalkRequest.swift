@@ -1,7 +1,7 @@
 import Foundation
 import RelayCore
 
-/// A request of the doctor's device, or of the producer whose key it has.
+/// A request of the doctor's device, or of the producer whose key the doctor has.
 enum WalkRequest: Hashable, Sendable {
   case register
   case subscribe
@@ -21,7 +21,7 @@ enum WalkRequest: Hashable, Sendable {
 
 extension WalkNames {
   /// Where a request of the device or of the producer goes, with the JSON of its body; nil for a
-  /// request without one.
+  /// request without a body.
   ///
   /// - Parameter query: names the device.
   func call(_ request: WalkRequest, in scope: Scope, query: String) -> (target: String, body: Any)?

@@ -20,7 +20,7 @@ struct WalkScene: Sendable {
   var producer: ProducerProof
   /// A value of `ckAPIToken`, where the environment asks for one.
   var apiToken: String?
-  /// The name of the producer whose key it is.
+  /// The name of the producer whose key the doctor uses.
   var producerName: String
 
   enum Choice: Sendable {
@@ -103,7 +103,7 @@ struct WalkScene: Sendable {
 extension ProducerKey {
   /// True if this is the public half of the key.
   fileprivate func belongs(to key: P256.Signing.PrivateKey) -> Bool {
-    // The text was made from a key a moment ago, so it is one.
+    // Cannot fail: the PEM text was just made from a valid key.
     (try? ProducerKey(pem: key.publicKey.pemRepresentation)) == self
   }
 }

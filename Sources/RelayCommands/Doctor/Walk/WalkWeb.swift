@@ -45,9 +45,10 @@ struct WalkWeb: Sendable {
     }
   }
 
-  /// Asks for the doctor's devices at `server.publicURL`: this relay alone knows the new one.
+  /// Asks for the doctor's devices at `server.publicURL`. If the answer names the new device, which
+  /// only this relay knows, that URL leads to this relay.
   ///
-  /// - Returns: nil if there is no such address.
+  /// - Returns: nil if no relay is known to answer at `server.publicURL`.
   func askInPublic(_ names: WalkNames, within timeout: Duration) async -> WalkAnswer? {
     guard let publicURL else { return nil }
     return await answer {
@@ -73,11 +74,12 @@ struct WalkWeb: Sendable {
   private func http(
     _ request: WalkRequest, _ names: WalkNames, courier: String, within timeout: Duration
   ) throws -> HTTPRequest {
-    // Printable ASCII, as API tokens are, can always be quoted.
+    // Cannot fail: API tokens are printable ASCII, which can always be percent-encoded.
     let apiToken = scene.apiToken?.addingPercentEncoding(withAllowedCharacters: .alphanumerics)
     let device = "clientId=\(names.client)" + (apiToken.map { "&ckAPIToken=\($0)" } ?? "")
     guard let (target, body) = names.call(request, in: scene.scope, query: device) else {
-      // The relay names its public address; the doctor asks it past any proxy.
+      // The courier's address has the relay's public host; the doctor asks the daemon past any
+      // proxy.
       let place = courier.range(of: "/courier/").map { courier[$0.lowerBound...] } ?? ""
       return address.request("GET", String(place), timeout: timeout)
     }

@@ -1,4 +1,4 @@
-/// What an entry is about, as its byte form says it first.
+/// What an entry is about. In the bytes of an entry, the raw value follows the entry's time.
 enum EntryKind: UInt8 {
   case began = 1
   case lost = 2

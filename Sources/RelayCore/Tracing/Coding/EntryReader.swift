@@ -1,12 +1,12 @@
 /// Reads the entries of a `TraceFrame`.
 package struct EntryReader {
   var bytes: ByteReader
-  /// The scopes that were written, and the one of the batch.
+  /// The scopes that the frame has named so far; `scope` is the scope of the present batch.
   private var scopes: [Scope] = []
   private var scope: Scope?
   private var last = LastNames()
 
-  /// What was named last.
+  /// The names that the batch's entries named last, and the time of the last entry.
   private struct LastNames {
     var at: Int64 = 0
     var user: UserID?
@@ -84,7 +84,7 @@ package struct EntryReader {
   mutating func count() throws(CodingFailure) -> Int { try bytes.count(Self.part) }
   mutating func signed() throws(CodingFailure) -> Int64 { try bytes.signed(Self.part) }
 
-  /// Reads a number that a `Number` holds.
+  /// Reads a number that must fit into the type `Number`.
   mutating func number<Number: FixedWidthInteger>() throws(CodingFailure) -> Number {
     let wide = try bytes.number(Self.part)
     guard let number = Number(exactly: wide) else { throw bytes.failure(.number(wide), Self.part) }
@@ -116,7 +116,8 @@ package struct EntryReader {
     return notification
   }
 
-  /// Reads a name, or gives the last one of its kind if the entry says that it is the same.
+  /// Reads a name. If the entry states that the name has not changed, the result is the last name
+  /// of the same kind.
   private mutating func name<Name: ByteCoded>(_ last: Name?) throws(CodingFailure) -> Name {
     guard try flag() else { return try bytes.value() }
     guard let last else { throw wrong(1) }

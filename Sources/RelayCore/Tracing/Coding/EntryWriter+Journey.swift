@@ -1,5 +1,5 @@
-/// How the entries of a change's way are written: from an entry, or at once from what the core has
-/// at hand, so that no name is copied.
+/// Writes the entries about a change's way: from an entry, or directly from the core's own values,
+/// so that no name is copied.
 extension EntryWriter {
   // MARK: The change
 

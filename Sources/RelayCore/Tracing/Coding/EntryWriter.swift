@@ -1,15 +1,17 @@
-/// Writes the entries of a batch compactly: a user, zone or notification is not written again while
-/// the batch's entries go on naming it.
+/// Writes the entries of a batch compactly: the user, zone or notification that the batch named
+/// last is not written again.
 struct EntryWriter: Sendable {
   var bytes = ByteWriter()
   private(set) var count = 0
   private var first = Instant.zero
-  /// How many bytes the scope takes, and where its container stands; `nil` if there is no scope.
+  /// How many bytes the scope takes. `container` is where the scope's container stands; `nil` if
+  /// the batch has no scope.
   private var scopeBytes = 0
   private var container: Range<Int>?
   private var last = LastNames()
 
-  /// What was named last. The names are those that stand at these places.
+  /// The names that the batch's entries named last, as the places of their bytes, and the time of
+  /// the last entry.
   private struct LastNames {
     var at: Int64 = 0
     var user: Range<Int>?
@@ -20,7 +22,7 @@ struct EntryWriter: Sendable {
   /// Begins a batch.
   ///
   /// - Parameters:
-  ///   - scope: the scope of its entries, if one has a scope.
+  ///   - scope: the scope of the batch's entries; `nil` if no entry has a scope.
   ///   - at: when the first entry was made.
   ///   - capacity: bytes for which room is made at once.
   mutating func begin(_ scope: Scope?, at: Instant, capacity: Int = 256) {
@@ -46,7 +48,7 @@ struct EntryWriter: Sendable {
 
   var isFull: Bool { bytes.bytes.count >= Self.full }
 
-  /// Gives the batch away, and becomes empty.
+  /// Returns the batch, and empties the writer.
   mutating func take() -> TraceBatch {
     let taken = self
     self = EntryWriter()
@@ -130,7 +132,7 @@ struct EntryWriter: Sendable {
     last.notification = notification
   }
 
-  /// A time, mostly soon after the entry.
+  /// Writes a time as its distance from the entry's time. Most such times are soon after the entry.
   mutating func time(_ time: Instant?) {
     bytes.flag(time != nil)
     if let time { bytes.signed(time.milliseconds &- last.at) }

@@ -15,7 +15,8 @@ package struct TraceBatch: Hashable, Sendable {
   package var size: Int { bytes.count }
 
   /// The entries. This process has made the bytes, so it can read them. If a fault of the coding
-  /// ever prevents that, the operator is told how many entries are missing, and the relay goes on.
+  /// makes the bytes unreadable, the operator is told how many entries are missing, and the relay
+  /// goes on.
   package var entries: [TraceEntry] {
     var frame = TraceFrame()
     frame.append(self)

@@ -17,7 +17,8 @@ package struct TraceFrame: Sendable {
   package static let batchHeadBytesMax = 11
 
   /// Appends a batch: the number of its scope, the number of its entries, and the entries. Scopes
-  /// are numbered from 1, and the scope follows a number that is new; 0 means that there is none.
+  /// are numbered from 1, and 0 means that the batch has no scope. The scope itself follows a
+  /// number that is new in the frame.
   package mutating func append(_ batch: TraceBatch) {
     let scope = batch.bytes[..<batch.scopeBytes]
     if scope.isEmpty {

@@ -1,7 +1,7 @@
 import Foundation
 import ZoneRelayClient
 
-// docs/from-apns-library.md shows what stands between the marks.
+// docs/from-apns-library.md shows the code between the sample comments below.
 
 enum AppDevice {
   // sample: device

@@ -1,7 +1,7 @@
 import Foundation
 import ZoneRelayClient
 
-// docs/from-cloudkit.md shows what stands between the marks.
+// docs/from-cloudkit.md shows the code between the sample comments below.
 
 // sample: sink
 /// The app's copy. In memory here; in your app a database, and each call is one transaction.

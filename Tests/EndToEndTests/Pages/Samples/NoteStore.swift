@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-// docs/outbox.md shows what stands between the marks.
+// docs/outbox.md shows the code between the sample comments below.
 
 // sample: notes
 /// The notes of a record server. `outbox.sql` has made the tables.

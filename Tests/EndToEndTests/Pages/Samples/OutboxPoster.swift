@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-// docs/outbox.md shows what stands between the marks.
+// docs/outbox.md shows the code between the sample comments below.
 
 // sample: poster
 /// Sends what waits in the outbox. Only one may run at a time.
