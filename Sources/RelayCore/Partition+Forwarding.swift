@@ -1,6 +1,7 @@
 extension Partition {
   /// Puts a change into the outbox for each of `targets`, with the record values that the target's
-  /// subscriptions read. A message to this partition itself is stepped at once if there is room.
+  /// subscriptions read. A message to this partition itself is stepped at once, unless the message
+  /// must wait in the outbox.
   mutating func forward(
     _ change: Change, to targets: [PartitionID], _ step: Step, _ effects: inout [Effect]
   ) {
@@ -28,7 +29,8 @@ extension Partition {
     return fanOuts.count >= limits.fanOuts && message.isFanOut && mayFanOut(change)
   }
 
-  /// Steps a message from another partition. A repeated message is dropped.
+  /// Steps a message from the outbox of another partition, or of this one. A repeated message is
+  /// dropped.
   mutating func hear(_ forwarded: Forwarded, _ step: Step, _ effects: inout [Effect]) {
     guard messages.hear(forwarded.serial, from: forwarded.source) else { return }
     var step = step

@@ -44,8 +44,9 @@ extension Partition {
     withdraw(.zone(zone, database), of: user, at: step.at)
   }
 
-  /// Takes back the attempts for these devices, because their payloads may name what has ended. An
-  /// attempt that was not sent yet is made anew.
+  /// Takes back these devices' attempts that have not left the relay, because a payload may name
+  /// what has ended, or because the devices were unregistered or displaced. A lane that still has
+  /// something to tell gets a new attempt.
   mutating func recall(_ meant: [Int], _ step: Step, _ effects: inout [Effect]) {
     let attempts = meant.compactMap { device in
       devices[device].attempt.map {

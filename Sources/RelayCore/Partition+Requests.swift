@@ -37,9 +37,10 @@ extension Partition {
     return (.registered(request.client), .settled)
   }
 
-  /// Removes lapsed and retired registrations of a user who registers a device. The relay keeps
-  /// them for `Limits.retiredFor`, so that the user can see the reason. If there is no room for the
-  /// new device, the oldest lapsed ones and then the oldest retired ones are removed earlier.
+  /// Before a user's new device is registered, removes the user's registrations that lapsed or were
+  /// retired at least `Limits.retiredFor` ago. Until then the relay keeps such registrations, so
+  /// that the user can see the reason. If there is no room for the new device, the oldest lapsed
+  /// ones and then the oldest retired ones are removed earlier.
   private mutating func collectRetired(
     of user: Int, _ step: Step, _ effects: inout [Effect]
   ) {

@@ -26,8 +26,9 @@ extension Partition {
     /// For a hot change, the microseconds between the wakes that the change causes in this
     /// partition.
     var gap: Int64?
-    /// The fact of another partition that caused this one. The request behind that fact is answered
-    /// only after this fact.
+    /// If this fact is a message: the fact that sent the message. The answer to the request behind
+    /// the sending fact may have to wait until this fact is stepped and the pushes that this fact
+    /// recalls have ended.
     var cause: FactPlace?
     var position: Position { Position(ordinal) }
   }
@@ -63,8 +64,8 @@ extension Partition {
     _ change: Change, _ step: Step, _ effects: inout [Effect]
   ) -> (Answer, Answer.Moment) {
     ids.forget(at: step.at, limits: limits)
-    // A repeated change is answered as a duplicate, even if the zone has no room for its
-    // participant now. A refused change is not remembered, so its producer may send it again.
+    // A repeated change is answered as a duplicate, even if the zone has no room now for the
+    // change's participant. A refused change is not remembered, so its producer may send it again.
     if case .granted(let user) = change.event, !ids.contains(change.fingerprint),
       isFull(change, for: user)
     {
@@ -109,8 +110,8 @@ extension Partition {
       forward(change, to: [.home(of: user, in: change.scope)], step, &effects)
       return (.accepted, .settled)
     case .revoked(let user):
-      // The entitlement is revoked already. The answer waits until that revocation holds
-      // everywhere.
+      // The user is not entitled, perhaps because of an earlier revocation. The answer waits until
+      // the earlier revocation holds everywhere.
       guard sharing.revoke(change.zoneKey, from: user, at: step.position) else {
         return (.accepted, .caughtUp)
       }
@@ -146,7 +147,8 @@ extension Partition {
     if held.contains(where: \.subscription.firesOnce) { releaseIfUnused(user) }
   }
 
-  /// A user's own subscriptions that a change fires; adds the cost of finding them to `work`.
+  /// Returns the user's subscriptions that a change fires, and adds the cost of finding them to
+  /// `work`.
   mutating func matches(
     _ change: Change, in database: Database, of user: Int, before ordinal: Ordinal
   ) -> [SubscriptionIndex.Held] {

@@ -2,7 +2,8 @@
 extension Partition {
   /// Evaluates lanes that had an input, and those whose timer is due.
   ///
-  /// - Returns: lanes that may be woken now. Each waits at most once in a route's queue.
+  /// - Returns: lanes that may be woken now, without those that wait in their route's queue
+  ///   already.
   package mutating func ready(at now: Instant) -> [ReadyLane] {
     var ready: [ReadyLane] = []
     for device in wakes.takeDue(at: now) where devices.contains(device) {
@@ -18,7 +19,7 @@ extension Partition {
     wakes.markOutdated(atMost: count, in: devices)
   }
 
-  /// A lane had an input: it is written with the next cut, and evaluated.
+  /// A lane had an input. The next cut writes the lane, and the next `ready` evaluates it.
   mutating func markDirty(_ device: Int) {
     devices.write(device)
     wakes.markDirty(device)
@@ -74,8 +75,8 @@ extension Partition {
       topic: slot.address.topic)
   }
 
-  /// Begins an attempt for a lane, for which the route has room now. Each attempt gets a new
-  /// payload, from what still pends on the lane.
+  /// Begins an attempt for a lane whose route has room now. Each attempt gets a new payload, from
+  /// what still pends on the lane.
   ///
   /// - Parameter wallAhead: how far the wall clock is ahead of `now`. Times in the push are those
   ///   of the wall clock.
@@ -91,8 +92,8 @@ extension Partition {
     guard overCourier || devices[device].user == ready.user else { return nil }
     wakes.leaveLine(device, at: ready.route)
     markDirty(device)
-    // Since the lane joined the queue, its device may have moved to another route, or another
-    // device may have its number.
+    // Since the lane joined the queue, the device may have moved to another route, or another
+    // device may have got the device number.
     guard let isAlert = wanted(of: ready, at: now) else { return nil }
     if !isAlert, isSentBack(device, at: now) { return nil }
     let lane = devices[device].lane

@@ -35,8 +35,8 @@ package struct Partition: Sendable {
     package var cut = Ordinal.zero
     /// The last fact that a durable fold contains.
     package var folded = Ordinal.zero
-    /// The cost of all steps since start, counted in examined subscriptions, filters, list members
-    /// and words. The coordinator uses this cost to bound the work of a turn.
+    /// The cost of all steps since start, in units of one examined subscription, filter, list
+    /// member or word. The coordinator uses this cost to bound the work of a turn.
     package var work = 0
   }
 
@@ -68,7 +68,8 @@ package struct Partition: Sendable {
     load(tables)
   }
 
-  /// Takes new rules. Later calls of `markOutdated` have every lane evaluated anew.
+  /// Takes new rules. Later calls of `markOutdated` mark every lane, and marked lanes are evaluated
+  /// anew.
   package mutating func reconfigure(_ policy: WakePolicy, at now: Instant) {
     let before = self.policy.smearing
     self.policy = policy
@@ -160,7 +161,7 @@ extension Partition {
     return cut
   }
 
-  /// The last cut is durable, so the lanes that waited for this cut are evaluated.
+  /// The last cut is durable, so the lanes that wait for a fold are evaluated.
   package mutating func folded(at now: Instant) -> [ReadyLane] {
     progress.folded = progress.cut
     devices.folded(to: folded, ledgers: &ledgers)

@@ -5,18 +5,19 @@ import OrderedCollections
 package struct Census: Hashable, Sendable {
   package var lanes = Lanes()
   package var fanOuts = 0
-  /// Zones, the default ones included, of which a producer's numbers have been missing for too
-  /// long.
+  /// How many zones, default zones included, have a gap, because numbers of a producer have been
+  /// missing in the zone for too long.
   package var zonesWithGap = 0
   package var oldestFanOut: Instant?
   package var oldestPending: Instant?
-  /// All registrations, retired ones included; `remembered` counts the remembered event ids.
+  /// How many registrations there are: retired ones are included, and those of the doctor are not.
+  /// `remembered` counts the remembered event ids.
   package var devices = 0
   package var remembered = 0
   package var oldestRemembered: Instant?
   package var isRestoreProven = false
-  /// Lanes that wait for their slot in a smear; `hurried` counts how often, since start, a smear
-  /// has reached its longest time.
+  /// How many lanes wait for their slot in a smear; `hurried` counts how often, since start, a
+  /// smear has reached its longest time.
   package var smeared = 0
   package var hurried: Int64 = 0
 
@@ -65,7 +66,7 @@ extension Partition {
     census.oldestFanOut = Self.earlier(census.oldestFanOut, fanOuts.oldest?.since)
   }
 
-  /// Lanes that wait for their slot in a smear.
+  /// How many lanes wait for their slot in a smear.
   private mutating func waiting(at now: Instant) -> Int {
     var count = 0
     var over: [Int] = []

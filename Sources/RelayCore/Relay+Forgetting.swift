@@ -2,11 +2,11 @@ import HeapModule
 
 /// All partitions share one bound on remembered event ids, so a hot zone may use all of it.
 ///
-/// Ids that are too old are forgotten when the next change is stepped, by that change's journalled
-/// time. Whether there are too many ids depends on all partitions. A replay begins in each
-/// partition where the partition's last fold ended, so a replay could not decide this in the same
-/// way. Therefore forgetting is a fact: a replay forgets the same ids between the same changes, and
-/// so drops the same repeats.
+/// Ids that are too old are forgotten when the next change is stepped; the journalled time of that
+/// change decides which ids are too old. Whether there are too many ids depends on all partitions.
+/// A replay cannot decide whether there were too many ids, because in each partition the replay
+/// begins where the partition's last fold ended. Therefore forgetting is a fact: a replay forgets
+/// the same ids between the same changes, and so drops the same repeats.
 extension Relay {
   /// Whether the change's id is remembered, so that its repeat is a duplicate.
   package func knows(_ change: Change) -> Bool {
@@ -15,7 +15,7 @@ extension Relay {
 
   /// Journals facts that make partitions forget ids: the oldest ids of all partitions while there
   /// are too many ids, and ids that are too old in partitions that get no new change. Each round is
-  /// bounded, so that a busy hour's ids do not keep the loop for long.
+  /// bounded, so that forgetting the ids of a busy hour does not delay the loop for long.
   mutating func forgetIDs(at now: Instant, into effects: inout [Effect]) {
     var count = 0
     for index in partitions.indices {
@@ -32,8 +32,9 @@ extension Relay {
     var next = [Int](repeating: 0, count: partitions.count)
     var oldest = Heap<TimeOrdered<Int>>()
     for index in partitions.indices {
-      // Ids that are too old are forgotten 1/24 of `rememberedFor` later, so that a quiet partition
-      // does not get one fact for each id.
+      // While there are not too many ids, a partition gets no `forget` fact until its oldest id
+      // became too old at least 1/24 of `rememberedFor` ago, so that a quiet partition does not get
+      // one fact for each id.
       if let first = partitions[index].ids.oldest, excess > 0 || isLongOver(first, at: now) {
         oldest.insert(TimeOrdered(at: first.at, item: index))
       }

@@ -46,7 +46,8 @@ package enum NoRoom: Hashable, Sendable {
 }
 
 extension Relay {
-  /// An upper estimate of the messages to other partitions that changes will need once stepped.
+  /// An upper estimate of the messages to other partitions that the changes will need when they are
+  /// stepped.
   package func need(of facts: some Sequence<Fact>) -> ForwardNeed {
     var need = ForwardNeed()
     var audiences: Audiences = [:]
@@ -149,8 +150,8 @@ extension Relay {
 
   /// Why changes with this need are not taken now; `nil` means that there is room.
   ///
-  /// A need above the bound is taken while nothing else is on its way, so that no request is
-  /// refused for ever.
+  /// While nothing else is on its way, changes are taken even if their need is above the bound, so
+  /// that no request is refused for ever.
   private func refusal(of need: ForwardNeed, beside taken: ForwardNeed) -> NoRoom? {
     if taken.messages > 0, taken.messages + need.messages > limits.forwardedMessages {
       return .forwards
@@ -168,7 +169,7 @@ extension Relay {
     max(0, limits.fanOuts - partitions[Int(id.number)].fanOuts.count)
   }
 
-  /// Whether a message concerns more users of its target than one step reaches.
+  /// Whether a message may concern more users of its target than one step reaches.
   func mayFanOut(_ row: OutboxRow) -> Bool {
     guard row.message.isFanOut, case .change(let change, _) = row.message else { return false }
     return partitions.ask(Int(row.key.target.number)) { $0.mayFanOut(change) }

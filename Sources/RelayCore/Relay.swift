@@ -10,8 +10,8 @@ package struct Relay: ~Copyable {
   var routes: [RouteKey: Route]
   let limits: Limits
   private var policy: WakePolicy
-  /// Routes without a provider, for example because a reload removed them. Lanes wait in these
-  /// routes, and the relay sends nothing on them.
+  /// Routes without a provider, for example because a reload removed the provider. Lanes wait in
+  /// these routes, and the relay sends nothing on them.
   private(set) var withdrawn: Set<RouteKey> = []
   /// Whether recovery has not ended yet. Until then no wake goes out.
   private var isReplaying = true
@@ -152,7 +152,7 @@ package struct Relay: ~Copyable {
     outbox.add(row, isFanOut: mayFanOut(row))
   }
 
-  /// The journal's tail has been stepped, so lanes may wake from now on.
+  /// The journal's tail has been stepped, so the relay may send wakes from now on.
   ///
   /// - Returns: facts to journal that continue unfinished work.
   package mutating func recovered() -> [(PartitionID, Fact)] {
@@ -204,8 +204,7 @@ package struct Relay: ~Copyable {
     partitions[Int(attempt.partition.number)].ended(attempt, verdict, at: now, &effects)
   }
 
-  /// Settles verdicts that pruning held for a moment and has now decided: verdicts that an address
-  /// is dead.
+  /// Settles the reports of dead addresses that pruning held for a moment and has now decided on.
   private mutating func judge(at now: Instant, _ effects: inout [Effect]) {
     for key in routes.keys.sorted() {
       for judgement in routes[key]?.pruning.judged(at: now) ?? [] {

@@ -5,7 +5,7 @@ package struct ClientError: Error, CustomStringConvertible, Sendable {
     package let name: String
     private init(_ name: String) { self.name = name }
 
-    /// No process listens at the address.
+    /// The server takes no connection, for example because no process listens at the address.
     package static let refused = Code("client_refused")
     /// The Unix socket does not exist.
     package static let noSocket = Code("client_no_socket")

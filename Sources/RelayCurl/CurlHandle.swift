@@ -53,8 +53,8 @@ final class CurlHandle: @unchecked Sendable {
     }
   }
 
-  /// Looks the host up, connects, and secures the connection, without a request. Blocks until this
-  /// is done or has failed.
+  /// Looks the host up, connects, and secures the connection, without a request. Blocks until the
+  /// connection is secured or one of these steps has failed.
   func connect(
     _ request: HTTPRequest, _ exchange: Exchange
   ) -> Result<ConnectTimes, ClientError> {

@@ -3,7 +3,7 @@ package import RelayCore
 import Synchronization
 
 /// The running relay: one loop owns the core, takes inputs, journals them first, steps them,
-/// answers, folds and wakes.
+/// answers, folds, and wakes devices.
 ///
 /// Call `run` once. The call returns after `stop`, or throws the error that prevents the engine
 /// from continuing; in both cases nothing durable is lost.

@@ -5,7 +5,7 @@ import RelayCore
 /// performs its actions in their order.
 struct EngineLoop: ~Copyable {
   var coordinator: Coordinator
-  /// The callers that wait for the answers of each request under way.
+  /// For each request under way: its room in the inbox, and the caller that waits for the answers.
   var requests: [RequestID: WaitingRequest] = [:]
   private var lastRequest: UInt64 = 0
   /// Pushes that have no verdict yet.

@@ -19,7 +19,7 @@ extension FeedbackReport {
 
 extension FeedbackPage {
   /// The position up to which items were trimmed, if the reader at `position` may have missed some
-  /// of them; nil if it has missed none.
+  /// of these items; nil means that the reader has missed no item.
   func missed(after position: FeedbackPosition) -> UInt64? {
     position < floor ? floor.number : nil
   }

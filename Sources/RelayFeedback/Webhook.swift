@@ -4,9 +4,9 @@ import RelayEngine
 import RelayWire
 import Synchronization
 
-/// One scope's webhook: reads the next items from the durable feed, delivers them, and moves the
-/// durable mark when the server has taken them. A webhook holds one page in memory and has one
-/// request under way, however long the server is unreachable.
+/// One scope's webhook: reads the next items from the durable feed, delivers the items, and then
+/// moves the durable position up to which the server has taken items. A webhook holds at most one
+/// page in memory and has at most one request under way, however long the server is unreachable.
 final class Webhook: Sendable {
   /// What all webhooks share.
   struct World: Sendable {

@@ -3,9 +3,9 @@ import Foundation
 package import RelayCore
 import RelayWire
 
-/// One delivery, signed by Standard Webhooks 1.0, so that servers can verify it with a library of
-/// their language. The request also carries the ids of the keys, for servers that choose a key by
-/// id.
+/// One delivery, signed as Standard Webhooks 1.0 demands, so that servers can verify the delivery
+/// with a library of their language. The request also carries the ids of the keys, for servers that
+/// choose a key by id.
 package struct WebhookRequest: Sendable {
   package var url: String
   package var headers: [(name: String, value: String)]
@@ -13,7 +13,8 @@ package struct WebhookRequest: Sendable {
   package var timeout: Span
   package var trustRoots: String?
 
-  /// - Parameter delivery: equal deliveries have equal bytes and, under equal keys, equal ids.
+  /// - Parameter delivery: the items to send. Equal deliveries make equal bodies and, with equal
+  ///   keys, equal ids.
   init(
     _ delivery: FeedbackDelivery, to settings: WebhookSettings, at now: Instant, version: String
   ) throws {
@@ -65,7 +66,7 @@ package protocol WebhookCarrier: Sendable {
 
 package struct WebhookAnswer: Hashable, Sendable {
   package var status: Int
-  /// How long the server asks us to wait; nil if it gives no time.
+  /// How long the server asks the relay to wait; nil if the server gives no time.
   package var retryAfter: Span?
 
   package init(status: Int, retryAfter: Span? = nil) {

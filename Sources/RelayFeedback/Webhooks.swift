@@ -15,8 +15,8 @@ package final class Webhooks: Service, FeedbackObserver {
   /// - Parameters:
   ///   - store: the feed, and the position up to which each server has taken it.
   ///   - digest: makes the text that is shown for a push token.
-  ///   - report: called with a sentence when a scope's webhook fails, and with nil when it
-  ///     recovers.
+  ///   - report: called with a sentence when a scope's webhook fails, and with nil when the webhook
+  ///     works again or is removed.
   package init(
     store: any FeedbackStore, carrier: any WebhookCarrier, clock: any ClockReader,
     digest: @escaping TokenDigest, rule: FeedbackSending.Rule = FeedbackSending.Rule(),

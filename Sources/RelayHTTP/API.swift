@@ -5,8 +5,8 @@ package import RelayEngine
 import RelayWire
 
 /// Answers the requests of devices, producers and health checks, and the polls and streams of the
-/// courier: finds the endpoint of each request, opens the requests of devices, and passes each
-/// request to the controller of its resource.
+/// courier: finds the endpoint of each request, authenticates each request of a device and reads
+/// its body, and passes each request to the controller of its resource.
 ///
 /// The relay has its own table of paths and uses no router: the paths are few and fixed, and a
 /// request with a wrong method must be answered with 405 and `Allow`.

@@ -71,7 +71,7 @@ package struct KeyRing: TokenKeys, IdentityKeys, PushKeys {
     SHA256.hash(data: key).prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
   }
 
-  /// The store's own key, and whether this call made it because the store had none.
+  /// The store's own key, and whether this call made the key because the store had no key.
   private static func own(
     in file: KeyFile
   ) throws(KeyFailure) -> (bytes: [UInt8], isNew: Bool) {

@@ -1,7 +1,7 @@
 package import RelayCore
 
 /// The flight recorder's memory as a value: the newest entries. When an addition reaches twice
-/// `most` entries, only the newest `most` stay; nothing is known of the removed ones.
+/// `most` entries, only the newest `most` stay, and the value keeps nothing about the removed ones.
 package struct MemoryTrace: Sendable {
   /// The entries that are kept, oldest first.
   package private(set) var entries: [TraceEntry] = []

@@ -80,7 +80,7 @@ extension MemoryWorld {
       max: limits.subjectsMax(in: key))
   }
 
-  /// The user's subscriptions after `serial`, in the order in which they were saved.
+  /// The user's subscriptions after `serial`, in the order in which they were first saved.
   package func subscriptions(
     of user: UserID, _ database: Database, in scope: Scope, after serial: Position, limit: Int
   ) -> [SubscriptionRow] {

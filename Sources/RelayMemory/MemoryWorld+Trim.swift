@@ -1,10 +1,11 @@
 package import RelayCore
 
 extension MemoryWorld {
-  /// Removes cleared entries and old entries, and raises each feed's floor to its old entries.
+  /// Removes cleared entries and old entries. The floor of a feed rises to the newest old entry
+  /// that is removed from the feed.
   ///
-  /// - Returns: the rows removed, plus one for each cleared feed that had no rows to remove; at
-  ///   most `limit`.
+  /// - Returns: the number of removed rows, plus one for each cleared feed that had no rows to
+  ///   remove; at most `limit`.
   package mutating func trim(
     tombstones: Instant, notifications: Instant, limit: Int, of partitions: Set<PartitionID>
   ) -> Int {
@@ -30,8 +31,8 @@ extension MemoryWorld {
 }
 
 extension MemoryFeed {
-  /// - Returns: the cost counted towards `limit`: zero unless `isClearing`, otherwise the rows
-  ///   removed, at least one.
+  /// - Returns: the cost counted towards `limit`: zero unless `isClearing`, otherwise the number of
+  ///   removed rows, but at least one.
   fileprivate mutating func removeCleared(limit: Int) -> Int {
     guard isClearing, limit > 0 else { return 0 }
     let hidden = rows.filter { $0.value.entry.life.position <= state.cleared }

@@ -11,8 +11,8 @@ extension Plan {
   }
 
   /// Chooses loads with a random generator of its own: requests of many changes, large records,
-  /// many subscribers, a store that takes no large commit, a wall clock that is far off, and bounds
-  /// that a small world reaches.
+  /// many subscribers, a store that takes no large commit, a wall clock that is wrong by a day or
+  /// more, and bounds that a small world reaches.
   mutating func chooseLoads(_ seed: UInt64) {
     var draw = SeededRandom(seed: seed ^ 0x6c6c)
     guard draw.below(2) == 0 else { return }

@@ -52,7 +52,7 @@ struct Plan: Sendable {
     case wakeLost, muteDevices, attacks
     /// Requests that have several changes.
     case batches
-    /// Starts of the daemon that have a wall clock that is far off.
+    /// Starts of the daemon at which the wall clock is wrong by a day or more.
     case wrongClocks
     case shares, zoneEnds, publicChanges, defaultZone
     /// Changes that carry a number, and those of them that are lost.
@@ -106,7 +106,7 @@ struct Plan: Sendable {
   }
 
   /// Chooses the explanations with a random generator of its own, so that the seed's other choices
-  /// stay the same. Most worlds have none, because they cost time.
+  /// stay the same. Most worlds check no explanations, because the check takes time.
   private mutating func chooseExplaining(_ seed: UInt64) {
     var draw = SeededRandom(seed: seed ^ 0x7272)
     guard draw.below(4) == 0 else { return }

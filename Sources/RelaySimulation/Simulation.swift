@@ -16,7 +16,8 @@ package enum Simulation {
     init(seed: UInt64) { self.seed = seed }
   }
 
-  /// Whether this seed's world checks explanations. Most worlds do not, because it costs time.
+  /// Whether this seed's world checks explanations. Most worlds do not, because the check takes
+  /// time.
   package static func explains(seed: UInt64) -> Bool { Plan(seed: seed)[.explained] > 0 }
 
   /// Runs one seed's history, from an empty store until the relay is at rest.

@@ -57,8 +57,8 @@ package struct APNsStandin: Sendable {
         parameter: .maxConcurrentStreams, value: apns.maxStreams(under: server.board.faults)),
       HTTP2Setting(parameter: .maxHeaderListSize, value: 16_384),
     ]
-    // A client with deadlines resets the streams that `mute` leaves open. The high limit keeps NIO
-    // from treating these resets as an attack.
+    // A client with deadlines resets the streams that the stand-in never answers. The high limit
+    // keeps NIO from treating these resets as an attack.
     var streams = NIOHTTP2Handler.StreamConfiguration()
     streams.streamResetFrameRateLimit.maximumCount = 100_000
     // The handshake accepts any client certificate. If the certificate is bad, the stand-in refuses

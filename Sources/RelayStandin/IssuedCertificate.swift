@@ -62,7 +62,7 @@ struct IssuedCertificate {
   }
 
   /// - Parameter extensions: returns the extensions that the certificate for the given key has
-  ///   besides those of every such certificate.
+  ///   besides the extensions that all issued certificates have.
   private init(
     by issuer: String, to subject: DistinguishedName,
     extensions: (Certificate.PublicKey) throws -> Certificate.Extensions

@@ -3,7 +3,7 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP2
 
-/// One HTTP/2 stream of the APNs stand-in, as frames.
+/// One HTTP/2 stream of the APNs stand-in, handled frame by frame.
 final class PushStream: ChannelInboundHandler, FakeStream {
   typealias InboundIn = HTTP2Frame.FramePayload
   typealias OutboundOut = HTTP2Frame.FramePayload
@@ -14,7 +14,8 @@ final class PushStream: ChannelInboundHandler, FakeStream {
   private let connection: FakeConnection
   private let failed: (any Error) -> Void
   private var hasBegun = false
-  /// The stream's number from the beginning of its request until it ends; nil if it is not served.
+  /// The stream's number, from the beginning of the stream's request to the end of the stream; nil
+  /// before and after, and if the connection does not serve the stream.
   private var served: HTTP2StreamID?
 
   init(connection: FakeConnection, gate: Gate, server: FakeServer) {

@@ -45,7 +45,7 @@ package struct StandinSettings: Sendable {
     self.clientTopics = clientTopics
   }
 
-  /// Throws an error if a count, the environment or the port is not allowed.
+  /// Throws an error if a count, the environment, an id or the port is not allowed.
   package func validate() throws(StandinError) {
     func check(_ isGood: Bool, _ problem: String, _ remedy: String) throws(StandinError) {
       guard !isGood else { return }

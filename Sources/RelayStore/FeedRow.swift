@@ -70,8 +70,8 @@ struct FeedRow: Equatable {
     _ = try statement.step()
   }
 
-  /// A name that is only compared, never shown. The name is stored as a blob for the reason given
-  /// at `StoreKey`.
+  /// A name that is only compared, never shown. The name is stored as a blob, because a bound text
+  /// ends at its first NUL.
   static func name(_ text: String) -> Data {
     var key = StoreKey()
     key.text(text)

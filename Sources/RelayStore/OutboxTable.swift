@@ -95,7 +95,8 @@ struct OutboxTable {
   }
 }
 
-/// The targets of one message. The targets have consecutive serials, in the order of the targets.
+/// The targets of one message, as one row has them. In the order of their partition numbers, the
+/// targets have consecutive serials.
 struct OutboxRun: Hashable {
   /// The serial of the first target.
   let serial: Position

@@ -1,7 +1,7 @@
 import GRDB
 import GRDBSQLite
 
-/// A statement that a fold runs for every row, by direct calls of SQLite.
+/// A statement that runs for every row of a fold or page, by direct calls of SQLite.
 ///
 /// GRDB boxes every value in its rows and arguments, which took three quarters of a fold's time
 /// (measured by a profile of ingest at 100 events a request; docs/performance.md). GRDB does

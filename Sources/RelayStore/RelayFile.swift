@@ -126,8 +126,8 @@ final class RelayFile: Sendable {
     // read a closed reader, and the use of a closed reader ends the process.
     try? await readers.shutdownGracefully()
     // Empty the log. SQLite would apply a log that stays to any file that replaces this one, so a
-    // `relay.db` restored alone would look newer than it is. The last connection cannot empty the
-    // log on close.
+    // `relay.db` restored alone would look newer than it is. The close does not empty the log,
+    // because GRDB closes the readers last, and a reader cannot write.
     await withCheckedContinuation { (emptied: CheckedContinuation<Void, Never>) in
       pool.asyncWriteWithoutTransaction { database in
         self.emptyLog(database)

@@ -27,7 +27,8 @@ struct Trim {
   let database: GRDB.Database
   let partitions: Set<PartitionID>
 
-  /// Sorted, so that the SQL is the same each time and its cached statement is used.
+  /// The partitions' numbers for SQL, sorted, so that the SQL is the same each time and its cached
+  /// statement is used.
   private var numbers: String {
     partitions.map(\.number).sorted().map { "\($0)" }.joined(separator: ",")
   }

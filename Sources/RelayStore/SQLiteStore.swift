@@ -35,8 +35,9 @@ package final class SQLiteStore: Store {
   /// Opens the store in `settings.directory`, making its files if there are none.
   ///
   /// Blocks while it checks the files; called once, before the daemon serves requests.
-  /// - Throws: `.inUse`, `.corrupt`, `.mixed`, `.newer`, or `.unreadable` for a directory that is
-  ///   missing or not writable; nothing was changed then.
+  /// - Throws: `.inUse`, `.corrupt`, `.mixed`, `.newer`, `.full`, `.unwritable` for a read-only
+  ///   file system, or `.unreadable` for a directory that is missing or not writable. No stored
+  ///   data was changed then.
   package init(_ settings: StoreSettings) throws(StoreError) {
     self.settings = settings
     try Self.checkDirectory(settings.directory)

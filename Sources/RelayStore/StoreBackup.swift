@@ -43,8 +43,9 @@ package struct StoreBackup {
   /// Blocks until both files are copied and checked. After a failure the target may hold parts of
   /// the files.
   ///
-  /// - Throws: `.unreadable` if there is no store or the store cannot be read, `.corrupt` or
-  ///   `.mixed` if the copy is damaged, `.full` if the copy cannot be written.
+  /// - Throws: `.unreadable` if there is no store or the store cannot be read, `.corrupt` if a file
+  ///   or its copy is damaged, `.mixed` if the two files do not belong together, `.full` if the
+  ///   copy cannot be written.
   package func run() throws(StoreError) {
     guard access(source, R_OK | X_OK) == 0 || errno != EACCES else {
       throw StoreError(
@@ -135,8 +136,8 @@ package struct StoreBackup {
     close(descriptor)
   }
 
-  /// Checks that the copies are complete and belong together: the same checks as at a start, and a
-  /// check of every page.
+  /// Checks that the copies are complete and belong together: checks every page, and compares the
+  /// two copies as a start does.
   private func check() throws(StoreError) {
     for name in ["relay.db", "journal.db"] {
       let path = target + "/" + name

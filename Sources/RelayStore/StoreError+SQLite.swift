@@ -37,8 +37,8 @@ extension StoreError {
     }
   }
 
-  /// A failure of COMMIT. An error that SQLite reports before it writes the commit record is a
-  /// refusal. After a failed sync it is unknown what the disk holds.
+  /// A failure of COMMIT. If SQLite reports the error before it writes the commit record, nothing
+  /// was written. After a failed sync it is unknown what the disk holds.
   static func commit(_ error: any Error, file: String) -> StoreError {
     guard let error = error as? DatabaseError else {
       return .outcomeUnknown("\(error)", file: file)

@@ -1,7 +1,7 @@
 import RelayCore
 
 extension StoreKey {
-  /// An entry's key within its feed's table. Zones are ordered as `ZoneID` orders them.
+  /// An entry's key among the entries of its feed. Zones are ordered as `ZoneID` orders them.
   init(_ subject: Subject) {
     self.init()
     switch subject {

@@ -26,8 +26,8 @@ final class StoreLock: Sendable {
           + "stop that one first, or give this one a store.directory of its own")
     }
     let bytes = Array("\(getpid())\n".utf8)
-    // A failure is harmless: only the lock matters. The process's number in the file is used only
-    // in an error message.
+    // A failure is harmless: only the lock matters. The process's number in the file only helps
+    // error messages and the doctor.
     _ = ftruncate(descriptor, 0) + Int32(pwrite(descriptor, bytes, bytes.count, 0))
     self.descriptor = Mutex(descriptor)
   }

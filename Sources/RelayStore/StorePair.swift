@@ -6,14 +6,14 @@ import RelayEngine
 /// What `relay.db` and `journal.db` record of each other, so that the daemon never uses two files
 /// that do not belong together.
 ///
-/// Both files carry the id of their store. A fold notes in `relay.db` the last row that the journal
-/// had, and a deletion of journal rows notes in `journal.db` how far each partition was folded. A
-/// note is written only when the other file durably holds the rows that the note is about. So a
-/// crash between the two writes never looks like a pair that does not belong together.
+/// Both files carry the id of their store. A claim or a fold notes in `relay.db` the last row that
+/// the journal had, and a deletion of journal rows notes in `journal.db` how far each partition was
+/// folded. A note is written only when the other file durably holds the rows that the note is
+/// about. So a crash between the two writes never looks like a pair that does not belong together.
 struct StorePair {
   struct Relay {
     var store: Data
-    /// The number of the journal's last row when `relay.db` was last written.
+    /// The number of the journal's last row when a claim or a fold last wrote `relay.db`.
     var journalled: Int64
     /// The cursor of each partition.
     var cursors: [Ordinal]

@@ -80,8 +80,8 @@ package final class SystemdNotifier: ServiceNotifier {
     send("RELOADING=1\nMONOTONIC_USEC=\(microseconds)")
   }
 
-  /// Reports that the daemon is stopping. systemd waits for the unit's stop timeout or for the
-  /// grace, whichever is longer.
+  /// Reports that the daemon is stopping. systemd waits for the unit's stop timeout, or for the
+  /// grace and `closing` together, whichever is longer.
   package func stopping(grace: Span) {
     let microseconds = (grace + Self.closing).milliseconds * 1_000
     send("STOPPING=1\nEXTEND_TIMEOUT_USEC=\(microseconds)")

@@ -70,8 +70,8 @@ package final class FileRecorder: FlightRecorder, Sendable {
     }
   }
 
-  /// Removes the file of a recorder that is switched off, so that a later recorder does not mistake
-  /// its entries for a history without a gap.
+  /// Removes the file of a recorder that is switched off. Otherwise a later recorder would mistake
+  /// the old entries for a history without a gap.
   ///
   /// - Returns: whether there was a file.
   package static func remove(from directory: String) -> Bool {
@@ -109,7 +109,7 @@ package final class FileRecorder: FlightRecorder, Sendable {
     }
   }
 
-  /// Writes what waits. Runs on the queue.
+  /// Writes the waiting entries. Runs on `queue`.
   private func write() {
     let (frames, first) = state.withLock { state in
       (state.isWriting, state.isHurried) = (false, false)

@@ -4,7 +4,7 @@ import Glibc
 struct RingFile: ~Copyable {
   let descriptor: Int32
   let blocks: Int
-  /// Where the next frame of the newest block begins. Its sequence is 0 if there is no block.
+  /// Where the next frame of the newest block begins; `end.sequence` is 0 if there is no block.
   private(set) var end: RingLayout.BlockEnd
   /// Whether the file already held entries of an earlier life, and why they were given up.
   let beginning: Beginning
@@ -43,7 +43,8 @@ struct RingFile: ~Copyable {
     (self.beginning, self.end) = (beginning, end)
   }
 
-  /// Finds where the file ends, or makes the file anew. After a failure the file is closed.
+  /// Finds where the newest block ends, or makes the file anew. If making the file fails, the file
+  /// is closed.
   private static func begin(
     _ descriptor: Int32, blocks: Int
   ) throws(Failure) -> (Beginning, RingLayout.BlockEnd) {
@@ -85,7 +86,7 @@ struct RingFile: ~Copyable {
     return .kept(ended: nil)
   }
 
-  /// Reads bytes of the file. Those that cannot be read are zeroes.
+  /// Reads bytes of the file. Bytes that cannot be read are zeroes in the result.
   ///
   /// - Returns: the bytes, and how many were read; below zero if reading failed.
   static func read(
@@ -153,7 +154,8 @@ struct RingFile: ~Copyable {
     guard head.count == head.bytes.count else { return nil }
     let found = head.bytes.withUnsafeBytes { RingLayout.sequence(of: $0) }
     guard let sequence = found else { return nil }
-    // No relay reaches such a sequence; a block that has one is damaged, or was made by hand.
+    // No relay reaches `sequenceEnd`; a block with this sequence or a higher one is damaged, or was
+    // made by hand.
     return sequence < RingLayout.sequenceEnd ? sequence : nil
   }
 

@@ -1,4 +1,4 @@
-/// Where things stand in the recorder's file, and how torn parts are recognised.
+/// Where the parts of the recorder's file stand, and how half-written parts are recognised.
 ///
 /// ```
 /// head │ block │ block │ block …        blocks are written one after the other, round and round
@@ -38,19 +38,21 @@ enum RingLayout {
 
   /// What a frame is for.
   enum FrameKind: UInt8 {
-    /// Entries that the life has taken.
+    /// Entries that the recorder has taken during one life of the daemon; these entries are
+    /// numbered.
     case entries
-    /// The life ended cleanly with this frame, and nothing is missing. It holds the life's number.
+    /// A life of the daemon ended cleanly with this frame, so no entry is missing at the end of
+    /// that life. The frame holds the life's number.
     case end
-    /// Entries that the recorder made when it opened the file. They have no number.
+    /// Entries that the recorder made when it opened the file; these entries have no number.
     case marks
   }
 
   /// The head of a frame, which comes before the frame's entries.
   struct FrameHead: Equatable {
     var kind: FrameKind
-    /// The number, in its life, of the frame's first entry; of a frame without numbered entries,
-    /// the number of the entry that comes next.
+    /// The number that the frame's first entry has in its life of the daemon; in a frame without
+    /// numbered entries, the number of the entry that comes next.
     var first: UInt64
     var count: UInt32
     var length: UInt32

@@ -75,8 +75,8 @@ final class RingReader: Sendable {
     guard let next else { return true }
     switch frame.head.kind {
     case .entries, .end: return frame.head.first == next
-    // The writer opened the file again without an `end` before. Its marks must say that entries are
-    // lost.
+    // A frame of marks here means that the writer opened the file again without an `end` frame
+    // before. The marks must say that entries are lost.
     case .marks:
       return entries?.contains { if case .lost = $0.event { true } else { false } } ?? false
     }

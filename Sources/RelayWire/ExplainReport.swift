@@ -5,7 +5,7 @@ package struct ExplainReport: Codable, Hashable, Sendable {
   /// The time of the oldest entry that the flight recorder keeps: of earlier changes nothing is
   /// known. Absent if the flight recorder keeps no entry.
   package var knownSince: Int64?
-  /// How many times entries are missing since `knownSince`.
+  /// The number of places since `knownSince` at which entries are missing.
   package var gaps: Int
   /// The devices that are asked about, as they are now.
   package var devices: [DeviceStanding]

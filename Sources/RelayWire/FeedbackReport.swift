@@ -39,7 +39,8 @@ package struct FeedbackItem: Codable, Hashable, Sendable {
   package var tokenDigest: String
   /// When the address that this item is about was registered.
   package var registeredAt: Int64
-  /// For `retired`: the provider's reason, or `displaced` if another device registered the token.
+  /// For `retired`: the provider's reason; `displaced` if another device registered the token; or
+  /// `lapsed` if only the courier reached the device and its address there has lapsed.
   package var reason: String?
   /// For `retired`: since when the provider has known that the token is dead, if it reports this.
   package var providerTime: Int64?

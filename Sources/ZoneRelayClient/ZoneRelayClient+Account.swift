@@ -12,20 +12,22 @@ extension ZoneRelayClient {
   func signIn(_ reason: CredentialReason) async throws -> UserToken {
     token = nil
     guard let new = try await credentials(reason) else {
-      // A crash or the sink has cut short a change of the user, so the sink may not know of it.
+      // A crash or an error of the sink has interrupted a change of the user, or the app has named
+      // another container or environment. The sink may not know of this change.
       if state.isChanging { try await change(to: nil) }
       show(.signedOut)
       throw RelayError(.signedOut, "no user is signed in")
     }
     if !state.isOf(new.user) || state.isChanging { try await change(to: new.user) }
-    // The last failure was about another token, so this token need not wait as long.
+    // The last failure was about another token, so the request with this token need not wait as
+    // long.
     if let refused, !refused.text.hasSameBytes(as: new.text) { backoff.hurry() }
     token = new
     return new
   }
 
-  /// The state is stored before the sink's call, without tokens, and after it, so that a crash
-  /// repeats the call.
+  /// The state is stored before the sink's call, without tokens, and again after the call, so that
+  /// a crash repeats the call.
   private func change(to user: String?) async throws {
     state.beginChange()
     try save()

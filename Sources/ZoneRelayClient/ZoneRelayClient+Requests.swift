@@ -5,7 +5,7 @@ internal import Foundation
 #endif
 
 extension ZoneRelayClient {
-  /// Sends one question and reads its answer. Waits before it, if an earlier request failed.
+  /// Sends one question and reads its answer. If an earlier request failed, the client first waits.
   ///
   /// - Returns: whether the question's token has expired, and the answer.
   func ask<Answer: Decodable>(

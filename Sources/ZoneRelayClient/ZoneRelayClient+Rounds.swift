@@ -76,7 +76,7 @@ extension ZoneRelayClient {
     }
   }
 
-  /// Fetches the zones of a page that have changed, but those that must wait.
+  /// Fetches the zones of a page that have changed, except those that must wait.
   private func fetchChanged(
     _ zones: [DatabaseAnswer.Zone], of database: UserDatabase, _ report: inout FetchReport
   ) async throws {
@@ -122,7 +122,7 @@ extension ZoneRelayClient {
     for zone in state.zones(of: database, without: present) {
       try await lose(zone, .unseen, &report)
     }
-    // The first page's token, so that what changed between the pages is named again.
+    // The first page's token is kept, so that what changed between the pages is named again.
     try check(first.syncToken, after: nil, isLast: true, &reading, "the digest")
     state.read(database, to: first.syncToken, naming: present)
     try saveProgress()

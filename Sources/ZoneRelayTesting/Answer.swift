@@ -11,7 +11,7 @@ extension Answer {
   /// - Parameter members: what `JSONSerialization` can write.
   init(status: Int = 200, _ members: [String: Any]) {
     self.status = status
-    // JSON has a form for each of the members above, so this does not fail.
+    // All members have a form in JSON, so writing them does not fail.
     json = (try? JSONSerialization.data(withJSONObject: members)) ?? Data()
   }
 
@@ -26,7 +26,7 @@ extension Answer {
     Answer(status: 400, code: "BAD_REQUEST", reason: reason)
   }
 
-  /// The members of an error, of a request or an item.
+  /// The JSON members of an error: of an error of the whole request, or of one item of an answer.
   static func error(_ code: String, _ reason: String, after seconds: Int? = nil) -> [String: Any] {
     var members: [String: Any] = [
       "uuid": UUID().uuidString, "serverErrorCode": code, "reason": reason,
@@ -35,7 +35,8 @@ extension Answer {
     return members
   }
 
-  /// The members of the JSON, which was written above.
+  /// The members of the answer's JSON, which the code above has written; empty if the answer has no
+  /// JSON.
   var members: [String: Any] {
     (try? JSONSerialization.jsonObject(with: json)) as? [String: Any] ?? [:]
   }

@@ -53,8 +53,9 @@ public actor InMemoryCopy: ChangeSink {
     (records, losses, notificationPages) = ([:], [:], [])
   }
 
-  /// Checks that no other method is running. Only the method that applies a page may still run,
-  /// while it waits at the test's hook.
+  /// Checks that the client calls no method while another one still runs. Only the method that
+  /// applies a zone's page can still run, because it waits for the test's hook; the other methods
+  /// never wait.
   private func checkTurn() {
     precondition(!isBusy, "the client calls a sink's methods one at a time")
   }

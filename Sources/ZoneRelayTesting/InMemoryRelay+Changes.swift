@@ -3,9 +3,10 @@ public import ZoneRelayClient
 
 /// What the record server reports. Each call wakes the devices whose subscriptions fire.
 extension InMemoryRelay {
-  /// A record was created or updated. An unknown or deleted zone is created with it.
+  /// A record was created or updated. An unknown or deleted zone is created with the record.
   ///
-  /// - Parameter installation: who made the change; that device is not woken by it.
+  /// - Parameter installation: the installation that made the change and is not woken by the
+  ///   change.
   public func save(_ record: TestRecord, in zone: ZoneID, by installation: UUID? = nil) {
     begin(zone)
     let isNew = zones[zone]?.records[record.name]?.entry.isDeleted ?? true
@@ -29,7 +30,7 @@ extension InMemoryRelay {
     report(ReportedChange(zone: zone, verb: "create"))
   }
 
-  /// A zone came to its end, with all its records and grants.
+  /// A zone ended, and with the zone all its records and shares.
   public func end(_ zone: ZoneID, _ loss: ZoneLoss = .deleted) {
     guard let old = zones[zone], old.loss == nil else { return }
     zones[zone]?.end(loss, at: next())
@@ -56,10 +57,10 @@ extension InMemoryRelay {
   /// All tokens given so far expire.
   public func expireTokens() { era += 1 }
 
-  /// Whether the pages of a zone say that changes are missing.
+  /// Sets whether the pages of a zone say that changes are missing.
   public func setGap(_ hasGap: Bool, in zone: ZoneID) { zones[zone]?.hasGap = hasGap }
 
-  /// Creates the zone, if there is none.
+  /// Creates the zone, unless the zone exists.
   private func begin(_ zone: ZoneID) {
     if zones[zone]?.loss == nil, zones[zone] != nil { return }
     zones[zone] = ZoneFeed(cleared: zones[zone]?.cleared ?? 0)
@@ -92,7 +93,8 @@ extension InMemoryRelay {
     users[user, default: UserFeeds()].databases[database, default: [:]][zone] = known
   }
 
-  /// - Parameter participants: who saw the zone before the change; nil: who sees it now.
+  /// - Parameter participants: the users with whom the zone was shared before the change; nil means
+  ///   those with whom it is shared now.
   private func report(_ change: ReportedChange, participants: Set<String>? = nil) {
     notify(change.zone.owner, .private, change)
     let others = participants ?? zones[change.zone]?.participants ?? []

@@ -5,10 +5,10 @@ public import ZoneRelayClient
 ///
 /// It keeps zones, feeds, subscriptions and devices, wakes devices at once, and answers as a relay
 /// does, with pages, tokens and errors. The test plays the record server (``save(_:in:by:)`` and
-/// its siblings) and chooses faults (``fail(_:)``). All calls may come from any task.
+/// similar methods) and chooses faults (``fail(_:)``). All calls may come from any task.
 ///
-/// It does not have what a test of an app does not see: budgets, windows, limits, notifications
-/// that show something. A query subscription with filters is refused.
+/// It has no budgets, windows or limits, and no notifications that show something, because a test
+/// of an app does not see them. A query subscription with filters is refused.
 public actor InMemoryRelay: RelayTransport {
   /// Where a client finds the relay. No request leaves the process.
   public nonisolated let address: RelayAddress
@@ -16,7 +16,7 @@ public actor InMemoryRelay: RelayTransport {
   var zones: [ZoneID: ZoneFeed] = [:]
   var users: [String: UserFeeds] = [:]
   var devices: [UUID: Device] = [:]
-  /// The place of the newest change; feeds share one order.
+  /// The place of the newest change. All feeds number their places in one common order.
   var position = 0
   /// Tokens of an earlier era have expired.
   var era = 1
@@ -45,14 +45,15 @@ public actor InMemoryRelay: RelayTransport {
   /// The next requests fail with these faults, one fault for each request, until all are used up.
   public func fail(_ faults: Fault...) { self.faults += faults }
 
-  /// Asks the test before each request what goes wrong with it. The test may also wait in there, to
-  /// make the relay slow. Faults given to ``fail(_:)`` come first.
+  /// Sets a closure that the relay calls before each request. The closure returns the request's
+  /// fault, or nil for no fault, and may wait to make the relay slow. The relay does not call the
+  /// closure while faults given to ``fail(_:)`` as a list are left.
   public func fail(_ choose: @escaping @Sendable (RelayRequest) async -> Fault?) { fault = choose }
 
   /// All requests so far, in order, with those that failed.
   public var requests: [RelayRequest] { seen }
 
-  /// How many entries a page has at most; 200 if the test says nothing.
+  /// Sets how many entries a page has at most. Without this call a page has at most 200.
   public func setPageEntries(_ count: Int) { pageEntries = max(1, count) }
 
   public func send(_ request: RelayRequest) async throws -> RelayAnswer {

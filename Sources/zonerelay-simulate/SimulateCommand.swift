@@ -91,7 +91,8 @@ struct SimulateCommand {
 ///
 /// - Parameters:
 ///   - kind: the word for one run in the printed lines: `seed` or `season`.
-///   - run: returns the promise that a seed broke, and where and how.
+///   - run: returns the promise that a seed broke, and a text that says where and how; nil if the
+///     seed broke no promise.
 func hunt(
   _ mutant: Mutant, _ options: SimulateOptions, _ kind: String,
   _ run: (UInt64) -> (promise: Invariant, text: String)?

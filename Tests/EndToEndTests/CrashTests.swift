@@ -117,7 +117,7 @@ struct Load {
         // The kill happens while a request is on its way.
         let (web, key) = (outcome.producer.web, outcome.producer.key)
         let body = try Producer.encode(batch)
-        async let posted = try? Producer.send(body, to: web, key: key)  // The kill may end this.
+        async let posted = try? Producer.send(body, to: web, key: key)  // The kill may end `send`.
         await kill()
         let answer = await posted
         if answer?.status == 202 {

@@ -213,8 +213,8 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// The doctor takes the owner of the store for the daemon's user. Root, who runs the doctor here,
-  /// can read every secret, but the daemon's user cannot read the provider key.
+  /// The doctor assumes that the owner of the store is the daemon's user. Root, who runs the doctor
+  /// here, can read every secret, but the daemon's user cannot read the provider key.
   @Test(.enabled(if: geteuid() == 0, "only root may give files away"))
   func `a secret that the daemon's user may not read is found`() async throws {
     let (workplace, _) = try await Workplace.forDoctor()

@@ -181,8 +181,8 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// No authority that the machine knows has signed the certificate. So the doctor only warns:
-  /// devices may know the authority, and the doctor cannot tell.
+  /// No authority that the machine knows has signed the certificate. The doctor only warns, because
+  /// the devices may know the authority, and the doctor cannot check this.
   @Test func `a relay with TLS of its own is walked through`() async throws {
     let (workplace, _) = try await Workplace.forDoctor()
     defer { workplace.remove() }

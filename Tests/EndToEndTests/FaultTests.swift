@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// The built daemon with one provider that has one fault after another, and another without faults.
+/// The built daemon with one provider that has one fault after another, and a second provider
+/// without faults.
 ///
 /// After each fault every phone with something pending is woken within the bound of
 /// docs/operations.md. A wake is delivered twice only if its first push ended without an answer.

@@ -60,7 +60,8 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// Reports creations, updates and deletions of 97 records in 5 zones, in batches of 100.
+  /// Reports creations, updates and deletions of records with 97 names in each of 5 zones, in
+  /// batches of 100.
   private static func report(
     _ count: Int, by client: String, of user: String, _ producer: inout Producer
   ) async throws {

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// `expire-tokens` on the built daemon: it expires the tokens of the named users and of no others.
-/// A reader with an expired database token gets a digest in pages, and continues from the digest's
-/// token.
+/// `expire-tokens` on the built daemon: it expires the tokens of the named users and of no other
+/// users. A reader with an expired database token gets a digest in pages, and continues from the
+/// digest's token.
 @Suite(.serialized) struct ForcedExpiryTests {
   private static let scope = "\(Workplace.container)/development"
   private static let other = "iCloud.com.example.other"

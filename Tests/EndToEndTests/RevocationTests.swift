@@ -30,7 +30,8 @@ import Testing
     try workplace.configure(window: "50ms")
     let daemon = try await RunningDaemon.start(in: workplace)
     var producer = Producer(daemon.web, key: workplace.producerKey)
-    // Two connections of one stream each. A push to one of these tokens occupies a stream for 3 s.
+    // The relay opens two connections, and the provider allows one stream on each. A push to one of
+    // these tokens occupies a stream for 3 s.
     let slow = (0..<2).map { number in
       Phone(
         daemon.web, user: "_busy\(number)", in: workplace,

@@ -1,8 +1,9 @@
 import Foundation
 import Testing
 
-/// Feedback from the provider's answer to the app's own server: the built binary, a Python server
-/// that fails, hangs and restarts, and signatures checked by third-party code.
+/// The provider answers that devices are gone, and the relay reports these devices to the app's own
+/// server. The test runs the built binary and a Python server that fails, hangs and restarts.
+/// Third-party code checks the signatures.
 @Suite(.serialized) struct WebhookTests {
   /// A push token. The stand-in answers "gone" if the token spells the word in ASCII.
   private static func token(_ index: Int, isGone: Bool) -> String {

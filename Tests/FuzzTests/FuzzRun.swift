@@ -7,7 +7,8 @@ struct FuzzRun {
   private var count = 0
   private var found: [String] = []
 
-  /// The error of a run that the environment does not allow.
+  /// The error of a run that the environment stops: a variable that is no number, or a file that
+  /// cannot be made.
   struct Unusable: Error, CustomStringConvertible {
     let reason: String
     var description: String { reason }
@@ -67,7 +68,7 @@ struct FuzzRun {
 }
 
 extension FuzzedParser {
-  /// How many new inputs a run reads when no time is set. They take a few seconds.
+  /// How many new inputs a run reads when no time is set. These inputs take a few seconds.
   fileprivate var inputs: Int {
     switch name {
     case "store-files": 100

@@ -96,8 +96,8 @@ import Testing
     #expect(await book.texts(in: Self.zone).isEmpty)
   }
 
-  /// `purged` means that the owner has erased all data on purpose, so only then the phone drops the
-  /// edits.
+  /// `purged` means that the owner has erased all data on purpose. Only then does the phone drop
+  /// the edits.
   @Test(arguments: [ZoneLoss.deleted, .purged, .reset, .unseen])
   func `a zone that is gone keeps its edits, but not when it was purged`(
     why: ZoneLoss
@@ -145,7 +145,7 @@ import Testing
     #expect(await book.content.refused == [])
   }
 
-  /// The user who deletes a note and writes it anew has not seen what others wrote meanwhile.
+  /// The user who deletes a note and writes it anew has not seen what other users wrote meanwhile.
   @Test func `an edit on top of a pending edit has seen what the pending one has`() async throws {
     let (book, _) = try book(
       [Note(name: "a", revision: 1, text: "old")], [Note(name: "a", revision: 2, text: "theirs")])

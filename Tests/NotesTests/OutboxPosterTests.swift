@@ -91,8 +91,8 @@ import ZoneRelayClient
     await posting.value
   }
 
-  /// The relay of this test takes at most three events a request, none that is named `big`, and
-  /// rejects `bad`.
+  /// The relay of this test refuses a request with more than three events or with the event `big`,
+  /// and rejects the event `bad`.
   @Test(.timeLimit(.minutes(1)))
   func `a batch that is too large is halved, and the reason of a refusal is kept`() async throws {
     let names = ["a", "b", "bad", "c", "d", "big", "e", "f", "g"]

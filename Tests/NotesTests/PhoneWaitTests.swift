@@ -87,7 +87,8 @@ import ZoneRelayTesting
     #expect(times[2] - times[1] >= .seconds(2))
   }
 
-  /// After the three failed requests the client would wait for another 3 to 5 s.
+  /// If the network did not come back, the client would wait for 3 to 5 s after the three failed
+  /// requests.
   @Test(.timeLimit(.minutes(1)), arguments: [true, false])
   func `a phone whose network is back asks at once`(wasOffline: Bool) async throws {
     let relay = ChangedRelay()

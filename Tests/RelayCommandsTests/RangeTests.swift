@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  /// Values that other keys need so that the key's whole range is possible.
+  /// For each key, the values of other keys with which the key's whole range is possible.
   private static let companions: [String: [String: String]] = [
     "coalescing.window": ["coalescing.windowMax": "10m", "smearing.longest": "1h"],
     "coalescing.windowMax": ["coalescing.window": "1s", "smearing.longest": "1h"],

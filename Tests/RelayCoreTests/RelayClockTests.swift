@@ -55,7 +55,8 @@ import Testing
     #expect(clock.read(wall: at(2_003_600), boot: at(7_199)).instant == at(2_003_600))
   }
 
-  /// A start is judged like a jump: against the durable maximum of the life before.
+  /// At a start the clock compares the wall clock with the durable maximum of the life before, and
+  /// doubts a wall clock far ahead, as after a jump.
   @Test func `the relay clock doubts a start far ahead for an hour`() {
     let years = Span.days(20 * 365)
     var clock = RelayClock(latest: at(50_000), wall: at(50_000) + years, boot: at(7))
@@ -80,7 +81,8 @@ import Testing
     #expect(next.read(wall: at(50_180), boot: at(120)) == .steady(at(50_180)))
   }
 
-  /// The clock follows a short stop at once. A store without a durable time causes no doubt.
+  /// After a short stop the clock follows the wall clock at once. A store without a durable time
+  /// causes no doubt.
   @Test func `the relay clock follows a short stop and a first start at once`() {
     var clock = RelayClock(latest: at(50_000), wall: at(53_600), boot: at(0))
     #expect(clock.read(wall: at(53_600), boot: at(0)) == .steady(at(53_600)))
@@ -89,8 +91,8 @@ import Testing
     #expect(clock.doubt == nil)
   }
 
-  /// A provider dates the end of an address by wall-clock time, the relay dates registrations by
-  /// its own time.
+  /// A provider dates the end of an address by wall-clock time, but the relay dates registrations
+  /// by the relay's own time.
   @Test func `a wall-clock moment is converted to relay time`() {
     // The relay was stopped for two days. A moment before the stop stays as it is. A moment within
     // the stop becomes the time with which the relay went on.

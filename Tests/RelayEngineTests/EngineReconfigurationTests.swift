@@ -21,7 +21,7 @@ import Testing
     return settings
   }
 
-  /// A reload evaluates a lane again that waits because the old budget is spent.
+  /// If a lane waits because the old budget is spent, a reload evaluates the lane again.
   @Test(.timeLimit(.minutes(1)))
   func `a larger budget holds at once, also for lanes that already wait`() async throws {
     let world = World { $0.policy.background.max = 1 }

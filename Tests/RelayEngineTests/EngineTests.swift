@@ -51,7 +51,7 @@ import Testing
   }
 
   /// A crash after the answer and before any fold: the journal's tail restores everything, and what
-  /// was pending still wakes (P1, P5).
+  /// was pending still wakes the device (P1, P5).
   @Test func `a crash loses no change that was answered`() async throws {
     let zone = zone
     let first = World(MemoryStore()) { $0.policy.window = .hours(1) }

@@ -119,7 +119,7 @@ import Testing
           _ = try await engine.submit([World.change(2, Self.zone, event: .zone(.purged))])
         }
         while !provider.handovers[0].isTakenBack { await Task.yield() }
-        // The provider gives its verdict, so the push has left or never will.
+        // The provider gives its verdict, so the push has left or will never leave.
         provider.release()
         try await group.waitForAll()
       }

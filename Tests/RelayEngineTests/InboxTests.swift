@@ -100,8 +100,8 @@ import Testing
     #expect(await inbox.take(within: Span(milliseconds: 20)).events.isEmpty)
   }
 
-  /// A later take does not put off the timer of an earlier take: at that time the later take
-  /// returns an empty batch to the loop, which waits anew.
+  /// A later take does not put off the timer of an earlier take: when this timer fires, the later
+  /// take returns an empty batch to the loop, which waits anew.
   @Test(.timeLimit(.minutes(1)))
   func `the timer of an earlier take ends a later one`() async {
     let inbox = Inbox(factsMax: 1)

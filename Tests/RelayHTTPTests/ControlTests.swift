@@ -138,7 +138,8 @@ import Testing
     #expect(try await rig.send(.post, "/expire-tokens", control: true).status == 503)
   }
 
-  /// The request would expire nothing. After a restore, that must not look like success.
+  /// The request names a scope that is not configured, and would expire nothing. After a restore,
+  /// an operator must not think that tokens have expired.
   @Test(arguments: [
     #"{"container":"iCloud.com.example.note"}"#, #"{"environment":"production"}"#,
     #"{"container":"\#(Rig.container)","environment":"production"}"#, #"{"container":""}"#,

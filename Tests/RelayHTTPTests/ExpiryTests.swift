@@ -123,8 +123,8 @@ import Testing
     #expect(try shared.string("reason") == foreign)
   }
 
-  /// Without the key that signed it, the cursor proves only that a digest was under way, so the
-  /// digest begins anew.
+  /// The relay cannot verify a cursor without the key that signed the cursor, so the digest begins
+  /// anew.
   @Test func `a digest cursor of a removed key restarts the digest`() async throws {
     let (rig, tokens) = try await expired(zones: 5, limits: Self.pagesOfTwo)
     let digest = try await Digest(rig, tokens).cursor

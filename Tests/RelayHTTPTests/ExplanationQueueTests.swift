@@ -44,8 +44,8 @@ import Testing
     #expect(try await queue.run(unless: { false }) { 7 } == 7)
   }
 
-  /// An answer takes three times: to read the entries, to compute the explanations in front of it,
-  /// and to compute its own explanation.
+  /// The time until an answer has three parts: the read of the entries, the explanations that wait
+  /// in front of this one, and this explanation itself.
   @Test func `the command waits longer than the daemon takes`() {
     let others = Span(milliseconds: Int64(ExplanationQueue.explanationsMax - 1) * 4_000)
     let turn = ExplanationTimes.reading + others

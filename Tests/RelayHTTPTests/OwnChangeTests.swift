@@ -2,8 +2,8 @@ import RelayWire
 import Testing
 
 /// A device is one installation under one user. A change by another user is not the device's own
-/// change, even if the change names the same installation. That happens after a change of users on
-/// a phone, or when a participant knows the owner's installation.
+/// change, even if the change names the same installation. Such a change comes from a phone that
+/// another user has used before, or from a participant who knows the owner's installation.
 @Suite struct OwnChangeTests {
   private static func by(_ user: String) -> String {
     #","changedBy":{"userRecordName":"\#(user)","clientId":"\#(Rig.phone)"}"#

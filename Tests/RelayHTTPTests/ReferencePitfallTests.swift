@@ -3,8 +3,8 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// Rules of CloudKit that are easy to get wrong. `ReferencePayloadTests` and
-/// RelayPushTests test the first four, which concern payloads.
+/// Rules of CloudKit that are easy to get wrong. Four more such rules concern payloads, and
+/// `ReferencePayloadTests` and RelayPushTests test these four.
 @Suite struct ReferencePitfallTests {
   @Test func `one change that matches N subscriptions makes N notifications of one nid`()
     async throws

@@ -146,7 +146,8 @@ import Testing
         == "Y1NhxIu56rFBmOduqKt_GkFoXWrWKqkUbTAdTxfrCuA")
   }
 
-  /// Earlier, the relay sent such a value as it was, and no server accepted the header field.
+  /// Earlier, the relay sent values with control characters or outer spaces unchanged, and no
+  /// server accepted the header field.
   @Test(arguments: ["a\nb", " a", "a ", "a\u{7f}"])
   func `a collapse value that a header field cannot hold becomes its digest`(value: String) throws {
     let ring = try KeyRing.kept(storeDirectory: folder.path)

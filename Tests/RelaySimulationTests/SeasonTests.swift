@@ -44,7 +44,7 @@ import Testing
   /// Over four steady seasons the adaptive budget sends fewer than 95 % of the fixed budget's
   /// pushes, and fewer than 105 % of those under `signal`, the rule of the messenger Signal (one
   /// wake in 20 minutes). The 99th percentile of freshness is less than 15 % later than with either
-  /// of them, and the median is no later than with `signal`.
+  /// of these two rules, and the median is no later than with `signal`.
   @Test func `the adaptive budget sends fewer pushes than the fixed one, with p99 hardly later`() {
     func sum(_ rule: SeasonRule) -> SeasonFigures {
       (UInt64(1)...4).reduce(SeasonFigures()) {

@@ -13,12 +13,13 @@ import Testing
   /// share of an unknown zone), 39 (P2, a trimmed deletion between pages), 103 and 196 (P4, a wake
   /// before the fold), 603 (P4, a new zone), 970 and 2319 (P2, a trimmed notification that came
   /// back), 13209 (P2, a restore between the pages of a catch-up), 1416 (P5, a defect of the
-  /// checker: a verdict on the device that had the name before), 2197 (P5, a second reason for a
-  /// retirement), 3806 (P5, a defect of the checker: a verdict that arrives before its push), 4261
-  /// (P2, a defect of the checker: a message that arrives before an earlier message of another
-  /// track), 20098 (explanations, a defect of the checker: the budget of a device whose user had
-  /// another retired device), 2718 (explanations, a defect of the checker: the end of a share that
-  /// had not come to the participant's partition). The causes of 23, 45 and 54 were not noted.
+  /// checker: a verdict on an attempt for an earlier registration of the device), 2197 (P5, a
+  /// second reason for a retirement), 3806 (P5, a defect of the checker: a verdict that arrives
+  /// before its push), 4261 (P2, a defect of the checker: a message that arrives before an earlier
+  /// message of another track), 20098 (explanations, a defect of the checker: the budget of a
+  /// device whose user had another retired device), 2718 (explanations, a defect of the checker:
+  /// the end of a share that had not come to the participant's partition). The causes of 23, 45 and
+  /// 54 were not noted.
   @Test(
     arguments: [
       3, 15, 23, 33, 39, 45, 49, 54, 103, 196, 603, 970, 1_416, 2_197, 2_319, 2_718, 3_806, 4_261,

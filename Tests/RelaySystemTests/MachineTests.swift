@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelaySystem
 
-/// What the machine tells of its users, processes, ports and disks.
+/// What the relay reads from the machine about users, processes, ports and disks.
 @Suite struct MachineTests {
   @Test func `a process tells its user, its limit of files and its name`() throws {
     let own = OtherProcess(getpid())

@@ -86,8 +86,8 @@ import Testing
 
   @Test func `inherited sockets are found by name and taken once`() async {
     await #expect(processExitsWith: .success) {
-      // Descriptor 3 may belong to the test process. The test then does not replace descriptor 3,
-      // and never closes this descriptor.
+      // In the test process descriptor 3 may be open already; then the test does not replace that
+      // descriptor. The test never closes descriptor 3.
       let spare = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
       if fcntl(3, F_GETFD) < 0 { dup2(spare, 3) }
       setenv("LISTEN_PID", "\(getpid())", 1)

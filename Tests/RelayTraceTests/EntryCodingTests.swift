@@ -76,7 +76,7 @@ import Testing
           in: 0...255, using: &random)
       }
       var reader = EntryReader(damaged)
-      // Some damage gives other entries; none may trap.
+      // Some damaged bytes give other entries, but no damaged bytes may cause a trap.
       _ = try? reader.entries(Self.entries.count)
     }
   }

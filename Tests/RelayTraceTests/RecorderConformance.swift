@@ -5,7 +5,8 @@ import Testing
 
 @testable import RelayTrace
 
-/// What every flight recorder promises. Each test runs against the file and against the memory.
+/// What every flight recorder promises. Each test runs with the recorder that writes a file and
+/// with the recorder in memory.
 @Suite struct RecorderConformance {
   /// A kind of recorder. In each kind, a life begins with the entries of the lives before.
   enum Kind: CaseIterable, Sendable { case file, memory }

@@ -78,7 +78,7 @@ import Testing
     await next.close()
   }
 
-  /// A question also opens the removed file anew, so the operator gets an answer.
+  /// A read also makes the file again if it was removed, so an operator's question gets an answer.
   @Test func `a reader, too, notices that the file was removed`() async throws {
     let folder = try Folder()
     let recorder = FileRecorder.begin(folder)

@@ -4,7 +4,7 @@ import Testing
 @Suite struct PropertyTests {
   private static let most = 20
 
-  /// Larger types, with their present number of properties. None of them may grow.
+  /// Larger types, with their present number of properties. No type in this list may grow.
   private static let larger = [
     // Each property of these types is a value: a bound, or a part of a table.
     "Limits": 30, "HTTPLimits": 39, "PartitionCut": 25, "MemoryPartition": 22,

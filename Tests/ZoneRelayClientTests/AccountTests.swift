@@ -7,7 +7,8 @@ import ZoneRelayTesting
   @Test func `the sink learns of a user before anything is fetched`() async throws {
     let rig = try Rig()
     await rig.relay.save(TestRecord("a"), in: Rig.notes)
-    // The sink empties its copy in this call, so a page that came earlier would be missing.
+    // During this call the sink learns of the user and empties its copy, so a page that came
+    // earlier would be missing.
     try await rig.client.fetchAllChanges(.zone(Rig.notes))
     #expect(await rig.sink.accounts == ["- > _alice"])
     #expect(await rig.sink.zones[Rig.notes] == ["a": "1"])
@@ -217,7 +218,7 @@ import ZoneRelayTesting
     #expect(await rig.client.statusBoard.streams.isEmpty)
   }
 
-  /// Swift's own comparison of texts takes these two names for one.
+  /// Swift's own comparison of texts treats these two names as equal.
   @Test func `two users whose names differ in bytes alone are two users`() async throws {
     let rig = try Rig()
     await rig.account.signIn("_Caf\u{E9}")

@@ -10,7 +10,7 @@ import ZoneRelayTesting
     for zone in zones { await rig.relay.save(TestRecord("a"), in: zone) }
     try await rig.client.fetchAllChanges()
     #expect(await rig.sink.zones.count == 1_000)
-    // The relay has changed ten zones since, and only the database's token has expired.
+    // Since that fetch the relay has changed ten zones, and only the database's token has expired.
     for zone in zones.prefix(10) { await rig.relay.save(TestRecord("b"), in: zone) }
     let expiring = ExpiringTransport(rig.relay)
     let client = try ZoneRelayClient(
@@ -73,8 +73,8 @@ import ZoneRelayTesting
     #expect(await rig.sink.notificationPages.last?.startsOver == true)
   }
 
-  /// The token has expired, and the request after that answer is lost. In the second case the
-  /// process then ends, too.
+  /// The relay answers that the token has expired, and the client's next request is lost. In the
+  /// second case the process then ends, too.
   @Test(arguments: [false, true])
   func `the page after expired notifications starts over, also after a failure`(isRestarted: Bool)
     async throws

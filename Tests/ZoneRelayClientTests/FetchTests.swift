@@ -58,7 +58,8 @@ import ZoneRelayTesting
     #expect(again.installation == rig.client.installation)
   }
 
-  /// After a crash in the middle of a zone that is read anew, the rest of it follows.
+  /// After a crash in the middle of a zone that is read anew, the client reads the rest of the
+  /// zone.
   @Test func `a restart goes on with the next page`() async throws {
     let rig = try Rig()
     await rig.relay.setPageEntries(2)
@@ -179,7 +180,7 @@ import ZoneRelayTesting
     #expect(await rig.sink.pages.last?.startsOver == true)
   }
 
-  /// Swift's own comparison of texts takes these two names for one.
+  /// Swift's own comparison of texts treats these two names as equal.
   @Test func `two zones whose names differ in bytes alone are two zones`() async throws {
     let rig = try Rig()
     let composed = ZoneID(name: "Caf\u{E9}", owner: "_alice")

@@ -21,7 +21,8 @@ import ZoneRelayTesting
     #expect(await transport.count < 10)
   }
 
-  /// Each page begins the zone anew, and the next one says that the token has expired.
+  /// Every second answer is a page that begins the zone anew, and the next answer says that the
+  /// token has expired.
   @Test func `a zone that expires again and again is an error`() async throws {
     let transport = ScriptedTransport { path, count in
       guard path == "changes/zone" else {

@@ -31,7 +31,7 @@ import ZoneRelayTesting
     #expect(backoff.failed(at: .zero, retryAfter: .seconds(10), chance: 0) == .seconds(10))
     #expect(backoff.failed(at: .zero, retryAfter: .seconds(10), chance: 1) == .seconds(12))
     #expect(backoff.until == .seconds(12))
-    // No wait at all would be a storm.
+    // With a wait of zero, the client would repeat a failed request without a pause.
     backoff.succeeded()
     #expect(backoff.failed(at: .zero, retryAfter: .zero, chance: 0.5) == .seconds(1))
     #expect(backoff.failed(at: .zero, retryAfter: .zero, chance: 0.5) == .seconds(2))

@@ -78,8 +78,8 @@ extension BackupPlace {
   ///
   /// - Parameters:
   ///   - parts: names below the draft; the last one completes the backup.
-  ///   - store: a backup made by root is given to this directory's owner, so that it can be copied
-  ///     back unchanged.
+  ///   - store: the store's directory. The files of a backup that root makes get the owner of this
+  ///     directory, so that they can be copied back unchanged.
   func finish(_ parts: [String], ownerOf store: String) throws {
     if geteuid() == 0 { try give(toOwnerOf: store) }
     for directory in [draft, directory] {
@@ -108,9 +108,9 @@ extension BackupPlace {
     }
   }
 
-  /// Removes the parts of a backup that failed.
+  /// Removes the parts of a failed backup that were not moved up.
   func abandon() {
-    // If the removal fails, the backup still looks incomplete, because relay.db comes last.
+    // If the removal fails, the backup still looks incomplete, because `relay.db` is moved up last.
     try? FileManager.default.removeItem(atPath: draft)
     if isNew { rmdir(directory) }
   }

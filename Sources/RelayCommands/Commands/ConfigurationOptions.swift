@@ -21,7 +21,8 @@ struct ConfigurationOptions: ParsableArguments, Sendable {
 
   var reading: SettingsReading { Settings.read(file: config, overrides: overrides) }
 
-  /// Nil if the default file is missing.
+  /// The reading of the configuration; nil if `config` is the default file, and this file is
+  /// missing.
   private var readingIfThere: SettingsReading? {
     let isNamed = config != Settings.fileDefault
     return isNamed || FileManager.default.fileExists(atPath: config) ? reading : nil
@@ -68,7 +69,8 @@ struct ConfigurationOptions: ParsableArguments, Sendable {
     return (directory, keys.contains { $0.hasPrefix("server.tokenKeys[") })
   }
 
-  /// A path on the command line is relative to the working directory, not to the configuration's.
+  /// Makes a path of the command line absolute. Such a path starts from the working directory, not
+  /// from the directory of the configuration file.
   func absolute(_ path: String) -> String {
     path.hasPrefix("/") ? path : "\(FileManager.default.currentDirectoryPath)/\(path)"
   }

@@ -135,7 +135,7 @@ extension Failure {
   }
 
   fileprivate init(refusal answer: HTTPAnswer) {
-    // A body in another form is shown unchanged.
+    // A body that is not JSON with a code and a reason is shown unchanged.
     let body = try? LooseJSON(body: answer.body)
     guard let code = body?["serverErrorCode"].value as? String,
       let reason = body?["reason"].value as? String

@@ -18,8 +18,8 @@ extension Settings {
     try Self.make(sockets, mode: 0o755, key: "control.socket")
   }
 
-  /// Makes the directory that keeps provider tokens across restarts. Call it once the store is
-  /// open.
+  /// Makes the directory that keeps provider tokens across restarts. The caller must have opened
+  /// the store before this call.
   ///
   /// - Throws: `Failure`, as `makePlaces` does.
   func makeProviderTokens() throws -> String {
@@ -57,15 +57,16 @@ extension Settings {
 }
 
 extension SettingsReading {
-  /// What would keep a daemon from its directories and addresses, found before the daemon starts:
-  /// directories that cannot be made, a store whose files the daemon would refuse, addresses that
-  /// cannot be resolved.
+  /// The problems of the places that the daemon will use, found before the daemon starts:
+  /// directories that the daemon would fail to make or write, a store or token key that the daemon
+  /// would refuse, a control socket that cannot be made, and addresses that cannot be resolved.
   var placeProblems: [Problem] {
     directoryProblems + storeFileProblems
       + [readOnlyProblem, keyProblem, socketProblem].compactMap(\.self) + addressProblems
   }
 
-  /// Directories that the daemon could not make.
+  /// The problems of the store's and the control socket's directories that the daemon would fail to
+  /// make when it starts.
   var directoryProblems: [Problem] {
     let sockets = controlSocket.map { URL(fileURLWithPath: $0).deletingLastPathComponent().path }
     return [("store.directory", storeDirectory), ("control.socket", sockets)]
@@ -115,15 +116,16 @@ extension SettingsReading {
     }
   }
 
-  /// Addresses to listen on that cannot be resolved. A name is looked up, perhaps over the network.
+  /// The problems of addresses to listen on that cannot be resolved. If an address has a name, the
+  /// name is looked up, perhaps over the network.
   var addressProblems: [Problem] {
     listens.sorted { $0.key < $1.key }.compactMap { key, address in
       Self.problem(of: address, key: key)
     }
   }
 
-  /// The problem of a directory that the daemon could not make. The daemon makes only the last part
-  /// of a path.
+  /// The problem of a directory that the daemon would fail to make when it starts; nil if there is
+  /// no such problem. The daemon makes only the last part of a path.
   private static func problem(of directory: String, key: String) -> Problem? {
     let parent = URL(fileURLWithPath: directory).deletingLastPathComponent().path
     switch (Settings.isDirectory(directory), Settings.isDirectory(parent)) {

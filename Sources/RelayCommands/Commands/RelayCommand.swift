@@ -11,7 +11,7 @@ protocol RelayCommand: AsyncParsableCommand {
   func perform(_ console: Console) async throws -> ExitStatus
 }
 
-/// The whole command line.
+/// The program `zonerelay`, which runs the command that its arguments name.
 package enum CommandLineTool {
   /// Runs the process's arguments with its stdout and stderr, and exits.
   package static func main() async -> Never {

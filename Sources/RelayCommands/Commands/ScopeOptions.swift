@@ -11,9 +11,10 @@ struct ScopeOptions: ParsableArguments, Sendable {
 
   var query: [(String, String?)] { [("container", container), ("environment", environment)] }
 
-  /// Checks a question to the flight recorder. The daemon would refuse a wrong one, too.
+  /// Checks the zone and the environment of a question to the flight recorder. The daemon checks
+  /// both, too.
   ///
-  /// - Throws: a wrong usage.
+  /// - Throws: `ValidationError` for a wrong zone or environment.
   func check(zone: String?) throws {
     try Self.check(environment: environment)
     if let zone, TraceSearch.Question.Zone(text: zone) == nil {
@@ -23,7 +24,7 @@ struct ScopeOptions: ParsableArguments, Sendable {
 
   /// Checks the value of an option `--environment`.
   ///
-  /// - Throws: a wrong usage.
+  /// - Throws: `ValidationError` for any other name than that of an environment.
   static func check(environment name: String?) throws {
     guard let name, Environment(name: name) == nil else { return }
     throw ValidationError("--environment must be development or production, not \(name)")

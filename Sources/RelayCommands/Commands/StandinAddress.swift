@@ -6,13 +6,13 @@ import UnixSignals
 
 /// What the stand-ins' commands share: the check of the address, and a normal end on a signal.
 enum StandinAddress {
-  /// - Throws: a wrong usage.
+  /// - Throws: `ValidationError` if the text is no address, or no loopback address.
   @discardableResult
   static func read(_ text: String) throws -> ListenAddress {
     guard let address = ListenAddress(text: text) else {
       throw ValidationError("--listen is no address: \(text); write host:port")
     }
-    // The stand-in accepts any credential, so other machines must not reach it.
+    // A stand-in is for tests and demonstrations only, so other machines must not reach it.
     guard address.isLoopback else {
       throw ValidationError("--listen is no loopback address: \(text); write 127.0.0.1:port")
     }

@@ -64,7 +64,8 @@ struct TailCommand: RelayCommand {
 
   func perform(_ console: Console) async throws -> ExitStatus {
     let control = ControlLine(socket: try options.controlSocket())
-    // A closed output ends the command in good order, and not by a signal.
+    // Without this line, a closed output would end the process by the signal SIGPIPE, before the
+    // command comes to its normal end.
     signal(SIGPIPE, SIG_IGN)
     let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
     let renderer = Renderer(format: json ? .jsonLine : .text, console: console)

@@ -5,8 +5,8 @@ import RelayFeedback
 import RelayHTTP
 import RelayWire
 
-/// The parts that deliver feedback to the apps' servers: the webhooks and their report for
-/// operators.
+/// The parts for feedback: the webhooks, which deliver it to the apps' servers, and what operators
+/// read, which is the feed and the state of the webhooks.
 struct FeedbackParts {
   let webhooks: Webhooks
   let admin: AdminAPI.Feedback

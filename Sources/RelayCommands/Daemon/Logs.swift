@@ -1,10 +1,11 @@
 import Logging
 import RelaySystem
 
-/// The daemon's logger. It writes to the journal with fields under systemd, and text or JSON lines
-/// elsewhere.
+/// The daemon's logger. With the format `auto` it writes fields to systemd's journal under systemd,
+/// text on a terminal, and JSON lines elsewhere.
 enum Logs {
-  /// Call it once: it sets the process's logging system. The handle changes the level afterwards.
+  /// Starts the logging. A process may call `start` only once, because the call sets the logging
+  /// system of the process. The handle changes the level afterwards.
   static func start(_ settings: Settings.Log) -> (Logger, LogLevelHandle) {
     let output: LogOutput =
       switch settings.format {

@@ -11,8 +11,9 @@ enum Priority: Int32 {
   /// answers, and the code that refuses a flood of connections.
   case serving = -5
 
-  /// Sets the calling thread's priority alone, in place of an inherited one. A thread that Dispatch
-  /// starts from this thread must set its own.
+  /// Sets the priority of the calling thread only, in place of the priority that the thread has
+  /// inherited. A thread that Dispatch starts from the calling thread inherits this priority, so
+  /// that thread must set a priority of its own.
   func take() { setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, rawValue) }
 
   func give(to group: MultiThreadedEventLoopGroup) {

@@ -9,7 +9,7 @@ import RelayPush
 ///
 /// A reload keeps the unchanged routes' senders with their connections.
 struct Providers {
-  /// The routes that a reload started and ended.
+  /// The senders that `reconfigure` has made, and the routes that the new settings no longer have.
   struct SenderChanges {
     var started: [RouteKey: any PushSender] = [:]
     var ended: [RouteKey] = []

@@ -68,7 +68,8 @@ struct Reload: Service {
     }
   }
 
-  /// Changes routes before access, so that a client that gains access finds its routes there.
+  /// Changes the routes before the access, so that the routes of a client exist when the client
+  /// gains access.
   private func take(_ settings: Settings, _ providers: inout Providers) async throws {
     // Everything that can fail comes before the first change.
     let pair = try settings.server.tls.map { try ServerCertificate.Pair($0) }
@@ -117,7 +118,8 @@ extension Settings {
     return keys
   }
 
-  /// Every limit; the property's name equals its key.
+  /// Every limit with its value as text. The name of a limit is the name of its property, which
+  /// equals its key in the configuration.
   var bounds: [(name: String, value: String)] {
     [Mirror(reflecting: limits), Mirror(reflecting: requests)].flatMap(\.children)
       .map { (name: $0.label ?? "", value: "\($0.value)") }

@@ -14,7 +14,7 @@ final class ServiceReadiness: ServiceNotifier {
   /// How many parts are not ready yet, and the line that `systemctl status` shows once all are.
   private typealias State = (missing: Int, line: String)
 
-  /// - Parameter parts: what must be ready: the engine and each listener.
+  /// - Parameter parts: how many parts must be ready: the engine and each listener.
   init(notifier: SystemdNotifier, parts: Int, line: String, logger: Logger) {
     self.notifier = notifier
     state = Mutex((parts, line))

@@ -105,7 +105,8 @@ extension Settings {
       "serving \(containers) \(containers == 1 ? "container" : "containers") on \(server.listen)"
   }
 
-  /// The effective limits, which the daemon logs at start.
+  /// What the daemon logs when it starts: its version, address, store, number of environments, and
+  /// every limit.
   var startingMetadata: Logger.Metadata {
     var metadata: Logger.Metadata = [
       "version": "\(Version.text)", "listen": "\(server.listen)",

@@ -25,6 +25,7 @@ struct TraceParts {
     admin = AdminAPI.Trace(feed: feed, keys: keys)
   }
 
-  /// Writes the entries that wait, and closes the recorder. Call it after the engine has ended.
+  /// Writes the entries that wait, and closes the recorder. The engine must have ended before this
+  /// call.
   func close() async { await feed.recorder?.close() }
 }

@@ -48,7 +48,8 @@ extension Finding {
       + (remedy.map { ["      remedy: \(HumanFormat.line($0))"] } ?? [])
   }
 
-  /// The sign of the result. Without a terminal's colours the word stands beside it.
+  /// The sign of the result. Where no colours are shown, the name of the result stands beside the
+  /// sign.
   private func mark(_ paint: Paint) -> String {
     switch result {
     case .passed: paint.isColourful ? paint.good("✓") : "✓ ok"

@@ -24,7 +24,7 @@ struct Examination {
 
   mutating func next() -> Action {
     while let step = steps.popFirst() {
-      // The finding would only repeat that of the servers or of the daemon.
+      // A finding about skipped origins would only repeat that of the servers or of the daemon.
       if step == .origins, isOffline || !hasSettings || !isRunning { continue }
       guard let obstacle = obstacle(to: step) else { return .look(step) }
       return .skip(.skipped(step.group, step.subject, obstacle))

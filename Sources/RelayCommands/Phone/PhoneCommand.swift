@@ -144,7 +144,7 @@ struct PhoneRelayOptions: ParsableArguments {
   }
 }
 
-/// Whose phone it is.
+/// The options that name the user of a phone, and give the user's token or the secret to sign one.
 struct PhoneUserOptions: ParsableArguments {
   @Option(help: ArgumentHelp("A file with the user's token, a JWT.", valueName: "file"))
   var userToken: String?

@@ -8,9 +8,9 @@ struct Paint {
   func faint(_ text: String) -> String { code("2", text) }
   func strong(_ text: String) -> String { code("1", text) }
 
-  /// The line without characters that a terminal does not show, except the colours of this type:
-  /// clients and producers choose names, and a character that turns the direction of the text would
-  /// show something else than there is.
+  /// The line with `�` in place of each character that a terminal does not show; the colours of
+  /// this type stay. Clients and producers choose names, and a character that turns the direction
+  /// of the text could make one name look like another.
   func visible(_ line: String) -> String {
     guard isColourful else { return HumanFormat.line(line) }
     let parts = line.split(separator: "\u{1b}", omittingEmptySubsequences: false)

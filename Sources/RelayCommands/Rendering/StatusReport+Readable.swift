@@ -31,7 +31,7 @@ extension StatusReport: Readable {
     return lines + routeLines() + webhookLines()
   }
 
-  /// A provider's words, which may hold anything.
+  /// The last error of a route or webhook in one line: a server's words may hold any characters.
   private static func said(_ error: String?) -> String { error.map(HumanFormat.line) ?? "-" }
 
   /// A row of names and a row of their counts.

@@ -5,8 +5,8 @@ enum TextTable {
 
   /// The table's lines, without blanks at their ends.
   ///
-  /// - Parameter columns: the width of a line. Only as many of the first columns are shown as fit
-  ///   into it, at least one.
+  /// - Parameter columns: the width of a line. The table shows only the first columns, as many as
+  ///   fit into this width, and at least one.
   static func lines(_ rows: [[String]], columns: Int = .max) -> [String] {
     let widths = (0..<(rows.map(\.count).max() ?? 0)).map { column in
       min(widthMax, rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0)

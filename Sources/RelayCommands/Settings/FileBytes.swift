@@ -30,7 +30,7 @@ enum FileBytes {
   /// build the type `stat` belongs to the module that the compiler loads first.
   private static func isFile(_ path: String) -> Bool {
     let real = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-    // An error is ignored: a file that the process may not look at is no file for it.
+    // An error is ignored: a file that the process may not look at does not count as regular.
     let attributes = try? FileManager.default.attributesOfItem(atPath: real)
     return attributes?[.type] as? FileAttributeType == .typeRegular
   }

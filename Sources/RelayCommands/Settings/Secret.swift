@@ -1,6 +1,6 @@
 /// The contents of a secret file, without its final newline.
 ///
-/// Every printed form shows only its path and size.
+/// Every printed form of a secret shows only the file's path and size.
 package struct Secret: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
   CustomReflectable
 {

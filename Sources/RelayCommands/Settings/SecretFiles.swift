@@ -3,7 +3,7 @@ import Foundation
 /// Finds secret files that too many users of the machine may read.
 enum SecretFiles {
   /// A sentence with the remedy for each file that users outside its owner and group may read or
-  /// write. A file below a directory that is closed to them is safe.
+  /// write. A file below a directory that these users may not enter is safe.
   static func warnings(of paths: [String]) -> [String] {
     paths.uniqued.compactMap { path in
       guard let mode = SeenFile.look(at: path).modeOpenToAll else { return nil }

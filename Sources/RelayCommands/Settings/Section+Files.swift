@@ -36,7 +36,7 @@ extension Section {
     }
   }
 
-  /// A file with a secret of at least this many bytes.
+  /// A file with a secret of `min` to `max` bytes.
   func secret(min: Int, max: Int = 4_096, _ what: String) -> ValueParser<Secret> {
     secret.checked { secret throws(ValueError) in
       guard (min...max).contains(secret.bytes.count) else {
@@ -59,7 +59,7 @@ extension Section {
     }
   }
 
-  /// 32 bytes, written as 64 hexadecimal characters.
+  /// A file with a key of 32 bytes, written as 64 hexadecimal characters.
   var tokenKey: ValueParser<Secret> {
     secret(min: 1, "64 hexadecimal characters").then(show: \.description) {
       secret throws(ValueError) in
@@ -88,7 +88,8 @@ extension Section {
     }
   }
 
-  /// A certificate with its chain, and its key; both or neither must be given.
+  /// The files of a certificate with its chain, and of the certificate's key. Both must be given; a
+  /// missing one is reported.
   ///
   /// - Parameter name: the key of the certificate's path.
   func certificateFiles(_ name: String = "certificate") -> (certificate: String, key: String)? {

@@ -20,7 +20,7 @@ struct SeenFile: Hashable, Sendable {
   }
 
   /// The mode, if users outside the file's owner and group may read or write it. A file below a
-  /// directory that is closed to them is safe.
+  /// directory that these users may not enter is safe.
   var modeOpenToAll: Int? {
     guard let mode = permissions?.mode, mode & 0o006 != 0, let above,
       above.allSatisfy({ $0.mode & 0o001 != 0 })

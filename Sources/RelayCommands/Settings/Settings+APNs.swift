@@ -22,7 +22,8 @@ extension Settings {
       .certificateTopic: "certificate", .certificateKey: "certificate.key",
       .endpoint: "endpoint", .topic: "topic",
     ]
-    // This reads and matches the certificates.
+    // `APNsSettings` reads the certificates, and checks that the client certificate is for the
+    // topic and belongs to its key.
     let made = section.proven(keys, else: "key") { () throws(PushProblem) in
       try APNsSettings(route, limits: EngineLimits())
     }

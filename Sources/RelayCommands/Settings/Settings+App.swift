@@ -13,7 +13,7 @@ extension Settings {
     package var apiTokens: [Secret] = []
     package var producers: [Producer] = []
     /// Web origins whose pages may use the endpoints of devices and of the courier. Empty means
-    /// none.
+    /// that no web page may use these endpoints.
     package var origins: [String] = []
     /// One route for each topic. Empty means that Apple's devices get no push.
     package var apns: [APNs] = []

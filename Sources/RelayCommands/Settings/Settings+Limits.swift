@@ -1,7 +1,8 @@
 import RelayCore
 
 extension Settings {
-  /// Reads every limit of requests. No limit may be 0, because a limit of 0 would block for ever.
+  /// Reads every limit of requests. No limit may be 0, because the relay could then never do what
+  /// the limit bounds.
   mutating func readRequestLimits(_ section: Section) {
     section.read("eventsPerRequest", .count(1...10_000), into: &requests.eventsPerRequest)
     section.read("eventBytes", .size(1_024...(64 << 20)), into: &requests.eventBytes)
@@ -31,7 +32,8 @@ extension Settings {
       else: "is less than one body may have", Quantity.text(bytes:))
   }
 
-  /// Reads every limit of the core. No limit may be 0, because a limit of 0 would block for ever.
+  /// Reads the limits of the core that operators may set. No limit may be 0, because the relay
+  /// could then never do what the limit bounds.
   mutating func readCoreLimits(_ section: Section) {
     let many = ValueParser.count(1...100_000_000)
     // One change may fire all of a user's subscriptions. Each notification gets a position of its
@@ -61,7 +63,8 @@ extension Settings {
     section.read("fanOutSlice", .count(1...100_000), into: &limits.fanOutSlice)
     section.read("rememberedIDs", .count(1...1_000_000_000), into: &limits.rememberedIDs)
     section.read("rememberedFor", .span(.seconds(1)...(.days(30))), into: &limits.rememberedFor)
-    // The maximum equals a sender's queue: a sender returns pushes beyond it unsent.
+    // The maximum equals the size of a sender's queue. A sender returns a push unsent if its
+    // queue has no room.
     section.read("inFlightPerRoute", .count(1...4_096), into: &limits.inFlightPerRoute)
     section.read("courierConnections", .count(1...1_000_000), into: &limits.courierConnections)
     section.read("feedbackItems", .count(1...10_000_000), into: &limits.feedbackItems)

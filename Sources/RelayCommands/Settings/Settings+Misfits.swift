@@ -20,7 +20,8 @@ extension Settings {
     }
   }
 
-  /// Files that the daemon opens besides its clients' connections: store, providers, logs.
+  /// How many files the daemon may open besides its clients' connections: for the store, the
+  /// providers and the logs.
   static let filesBeside = 500
 
   /// A warning with its remedy if the connections need more files than may be open; nil if not.

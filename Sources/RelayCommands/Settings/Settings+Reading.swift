@@ -3,7 +3,7 @@ import RelayCore
 import RelayHTTP
 
 extension Settings {
-  /// Reads every key of the file's top level. A wrong value is reported and left at its default.
+  /// Reads every key of the file. A wrong value is reported, and its setting keeps the default.
   init(_ root: Section) {
     self.init()
     readServer(root.section("server"))

@@ -65,8 +65,8 @@ extension Settings {
     }
   }
 
-  /// Reports a budget from which the adaptive budget cannot start: the learnt budget is a number an
-  /// hour, and starts from the configured number.
+  /// Reports a budget from which the adaptive budget cannot start: the learnt budget is a number of
+  /// wakes in an hour, and starts from the configured number.
   private func checkAdapting(_ background: Section, _ key: String) {
     let bounds = LearntBudget.bounds
     guard wake.background.per == .hours(1), bounds.contains(wake.background.max) else {

@@ -16,7 +16,7 @@ package struct SettingsReading: Sendable {
   package var storeDirectory: String?
   /// The addresses to listen on, by key, as far as they are known.
   package var listens: [String: ListenAddress] = [:]
-  /// Secret files that the settings name and that could be read.
+  /// The secret files that the settings name, in the order in which they were read.
   package var secretFiles: [String] = []
 }
 

@@ -156,7 +156,8 @@ extension ValueParser where Value == String {
 }
 
 extension URLComponents {
-  /// True if the URL has a host, a possible port, and neither a user nor a fragment.
+  /// True if the URL has a host, no port or a port from 1 to 65535, and neither a user nor a
+  /// fragment.
   var isOfServer: Bool {
     host?.isEmpty == false && user == nil && fragment == nil
       && port.map { (1...65_535).contains($0) } ?? true

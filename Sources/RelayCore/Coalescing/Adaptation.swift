@@ -11,7 +11,7 @@ package struct Adaptation: Hashable, Sendable {
 
   init(_ learnt: LearntBudget) { self.learnt = learnt }
 
-  /// Whether the device has left so many wakes unanswered that the relay takes it to be away.
+  /// Whether the device has left so many wakes unanswered that it counts as away.
   var isAway: Bool { silences >= LearntBudget.awayAfter }
 
   /// A background wake was delivered.

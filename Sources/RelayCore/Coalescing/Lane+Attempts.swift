@@ -103,9 +103,9 @@ extension Lane {
     pending.quiet.keep { $0.isUntold || !fallback.covers($0) }
   }
 
-  /// The provider refused the push for good, and the device is not the cause. The alert is dropped,
-  /// because the provider would refuse the alert again and again. Background subjects wait for
-  /// later wakes.
+  /// The provider refused the push permanently, and the device is not the cause. The alert is
+  /// dropped, because the provider would refuse the alert again and again. Background subjects wait
+  /// for later wakes.
   package mutating func rejected(
     at now: Instant, policy: WakePolicy, limits: Limits, ledger: inout Ledger
   ) {
@@ -132,7 +132,7 @@ extension Lane {
     if pending.alerts.contains(where: { $0.key == shown.key }) {
       ledger.settle(1, as: \.merged)
     } else if pending.alerts.count >= limits.alertsPending {
-      // Newer alerts came during the attempt. They replace the oldest alert, which is `shown`.
+      // Newer alerts that came during the attempt replace the oldest alert, which is `shown`.
       pending.lostAlerts = true
       ledger.settle(1, as: \.merged)
     } else {

@@ -98,8 +98,8 @@ extension Lane {
     state.retired(retirement)
   }
 
-  /// Drops everything that waits for the device, because the device signed out, was replaced or is
-  /// retired.
+  /// Drops everything that waits for the device, because the device is retired or its registration
+  /// is removed.
   package mutating func dropAll(
     as end: WritableKeyPath<Ledger, Int64>, ledger: inout Ledger
   ) {
@@ -126,7 +126,8 @@ extension Lane {
   /// The route has another provider, so a resting lane does not rest any longer.
   package mutating func renewed(at now: Instant) { state.renewed(at: now) }
 
-  /// Ends the states gathering, due, resting and watching if nothing is left to tell.
+  /// Adjusts the state, the fallback and `freshSince` to what still pends. `State.settle` says
+  /// which states end.
   mutating func settleState() {
     if !pending.isFresh && pending.alerts.isEmpty { freshSince = nil }
     settleFallback()

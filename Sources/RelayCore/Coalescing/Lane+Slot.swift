@@ -46,7 +46,7 @@ extension Lane {
   }
 
   /// Whether a hot change gives the lane a new slot. The change gives no slot while the lane's slot
-  /// is still to come, or while an earlier hot change is untold: a lane that missed its slot does
+  /// is still to come, or while an earlier hot change is fresh: a lane that missed its slot does
   /// not move to the end of the smear with each further change.
   package func needsSlot(at now: Instant) -> Bool {
     if case .retired = state { return false }

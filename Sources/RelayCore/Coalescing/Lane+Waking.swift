@@ -194,8 +194,9 @@ extension Lane {
     pending.quiet.changeAll { if named($0) { $0.name() } }
   }
 
-  /// Whether a wake repeats what the courier told. A push repeats it when the fallback is due; the
-  /// courier repeats it to a device that reconnected without having received everything.
+  /// Whether a wake repeats what the courier told. A push does so when the fallback is due. A wake
+  /// over the courier does so if nothing new pends and the device reconnected without having
+  /// received everything.
   private func isRepeated(overCourier: Bool, at now: Instant) -> Bool {
     overCourier ? reach.repeats && !pending.isFresh : isFallbackDue(at: now)
   }

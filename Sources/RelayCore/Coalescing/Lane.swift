@@ -31,8 +31,8 @@ package struct Lane: Hashable, Sendable {
   /// The lane's turn in a smear, before which the device must not fetch hot zones. Zero means that
   /// the lane has had no slot.
   package internal(set) var slot = Instant.zero
-  /// Whether the lane came too late for its slot and got another slot. A background wake resets
-  /// this.
+  /// Whether the lane came too late for its slot and got another slot. The value is false again
+  /// when a background wake is delivered.
   var isSentBack = false
   /// The delivered wakes that the device has not answered; `nil` if there are none.
   package internal(set) var silence: Silence?

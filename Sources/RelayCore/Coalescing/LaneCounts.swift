@@ -8,7 +8,8 @@ struct LaneCounts: Sendable {
   private(set) var resting: Set<Int> = []
   /// Lanes that have a slot in a smear. `dropSlot` removes a lane whose slot is over.
   private(set) var slotted: Set<Int> = []
-  /// Since when each lane has something that no wake has told. Other lanes have no item here.
+  /// For each lane that has something no wake has told: since when the lane has it. Other lanes
+  /// have no item here.
   private var fresh: [Int: Instant] = [:]
   /// The items of `fresh` in order of time. Outdated items are dropped when they are the first.
   private var freshInOrder = Heap<TimeOrdered<Int>>()

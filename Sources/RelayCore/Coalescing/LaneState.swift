@@ -199,8 +199,10 @@ extension Lane.State {
     }
   }
 
-  /// Something was fetched, withdrawn or cancelled. If nothing is left to tell, the states
-  /// gathering, due, resting and watching end.
+  /// Something was fetched, withdrawn or cancelled. If nothing is left to tell or to acknowledge,
+  /// the lane becomes idle. If something is left to acknowledge and nothing to tell, the lane
+  /// becomes watching, or stays resting if the next attempt repeats a wake. The states inFlight and
+  /// retired stay.
   ///
   /// - Parameter hasFallback: whether a push must still repeat what the courier told.
   /// - Returns: true if the lane became idle, because nothing is left to tell or to acknowledge.

@@ -19,8 +19,8 @@ extension Partition {
     return false
   }
 
-  /// A hot change matched this device. The device gets a slot unless it waits for a slot already.
-  /// Further changes do not move the slot.
+  /// A hot change matched this device. The device gets a slot, unless its slot is still to come or
+  /// an earlier hot change is still fresh. Further changes do not move the slot.
   mutating func giveSlot(
     to device: Int, of change: Change, gap: Int64, at now: Instant
   ) {

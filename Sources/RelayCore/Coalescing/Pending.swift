@@ -2,10 +2,10 @@
 /// one that came afterwards.
 package struct Pending: Hashable, Sendable {
   package var content: NotificationContent
-  /// The newest entry in the user's notifications feed. The device's own changes do not raise this
-  /// position.
+  /// The position of the subject's newest entry in the user's notifications feed. The device's own
+  /// changes do not raise this position.
   package var position: Position
-  /// The newest entry in the zone's own feed.
+  /// The position of the subject's newest change in the zone's own feed.
   package var zonePosition: Position
   /// Whether the subject has a change that no attempt covers yet.
   package var isFresh: Bool
@@ -58,7 +58,7 @@ package struct Pending: Hashable, Sendable {
     (isFresh && !isFreshOfAlert ? 1 : 0) + (isCovered && !isCoveredOfAlert ? 1 : 0)
   }
 
-  /// Whether the subject has a change that was not delivered to the device yet.
+  /// Whether the subject has a change that no delivered wake has told.
   package var isUntold: Bool { isFresh || isCovered }
 
   /// - Returns: true if the delivery is new in this subject, false if it merged into a waiting

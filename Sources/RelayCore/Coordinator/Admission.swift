@@ -1,11 +1,12 @@
-/// Which requests may enter the relay: none before it has begun, none while it drains or the store
-/// cannot be written, and otherwise as many as the bounds allow. A request counts until it is
-/// answered, in facts and in bytes (P11).
+/// Decides which requests may enter the relay. No request may enter before the relay has begun,
+/// while the relay drains, or while too many facts or entries wait for folds. Otherwise as many
+/// requests may enter as the bounds allow. An admitted request counts, with its facts and its
+/// bytes, until `release` (P11).
 ///
 /// A shell asks this value about each request. The coordinator sees only the requests that were
 /// admitted.
 package struct Admission: Sendable {
-  /// A share of the bounds.
+  /// A number of facts and a number of bytes: the bounds, or what requests take of the bounds.
   package struct Room: Hashable, Sendable {
     package var facts: Int
     package var bytes: Int
@@ -49,7 +50,7 @@ package struct Admission: Sendable {
     return nil
   }
 
-  /// A request was answered: frees its room.
+  /// Frees a request's room once all facts of the request are answered, or the request is refused.
   package mutating func release(_ room: Room) {
     taken.facts -= room.facts
     taken.bytes -= room.bytes

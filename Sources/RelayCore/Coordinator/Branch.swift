@@ -2,7 +2,7 @@
 /// the simulation has not reached.
 package enum Branch: UInt8, CaseIterable, Sendable {
   // Branches of the group commit.
-  /// Facts waited for the next commit, because the commit before it had reached its bound.
+  /// A waiting fact did not fit into a commit, so the fact waited for the next commit.
   case commitFull
   /// A single request was larger than the bound of a commit, and was not divided.
   case requestKeptWhole

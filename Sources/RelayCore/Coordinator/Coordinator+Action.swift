@@ -14,7 +14,8 @@ extension Coordinator {
 
     /// Hand a push to its sender, or to the courier, and input `verdict` exactly once.
     case push(PushAttempt)
-    /// Take a push back unless it has left; input `recalled` once it can no longer leave.
+    /// Take a push back unless it has left; input `recalled` once the push has left or can no
+    /// longer leave.
     case recall(PushAttempt.ID, for: FactPlace)
     /// The device is no longer registered: end its poll or stream at the courier.
     case hangUp(DeviceKey)
@@ -59,7 +60,7 @@ extension Coordinator {
     case fact
   }
 
-  /// An event for operators. A day without faults has hardly any.
+  /// An event for operators. On a day without faults, hardly any event occurs.
   package enum Event: Sendable {
     /// The wall clock is in doubt from now on, or is no longer in doubt.
     case clock(RelayClock.Reading)
@@ -72,7 +73,8 @@ extension Coordinator {
     /// So many addresses are reported dead that no more devices are retired; `nil` means that dead
     /// devices are retired again.
     case pruning(RouteKey, Pruning.Stop?)
-    /// A hot change matches more devices than its rate can wake within the longest time.
+    /// A hot change matches more devices than its smear's rate can wake within the smear's longest
+    /// time.
     case hurried(Scope)
     /// The journal refused a commit; it is tried again.
     case appendRefused(StoreError)

@@ -1,10 +1,10 @@
 extension Coordinator {
-  /// Whether a reader, an answer, a slice or a stop waits for a fold.
+  /// Whether a reader, an answer, a slice, a durable fact or a stop waits for a fold.
   var isFoldAwaited: Bool {
     answers.isAwaitingFold || hasReaders || isStopping || !pacer.isEmpty || stepping.isAwaitingCut
   }
 
-  /// Whether there is something to fold: changes, or only the time.
+  /// Whether a fold should write changes, should write only the time, or should test the store.
   private func isFoldDue(at now: Instant) -> Bool {
     relay.isDirty(besides: stepping.torn) || now >= timeKept + Self.timeKeptEvery
       || isStoreToBeTried(at: now)
@@ -21,7 +21,7 @@ extension Coordinator {
       ? counters.refusedAt + FoldSchedule.retry : .never
   }
 
-  /// - Returns: when the next fold may begin, if not now.
+  /// - Returns: when the next fold may begin; `.never` means that a fold or trim is under way now.
   mutating func startFold(at now: Instant) -> Instant {
     let next = schedule.next(
       at: now, isDirty: isFoldDue(at: now), isAwaited: isFoldAwaited || relay.isAwaitingFold)

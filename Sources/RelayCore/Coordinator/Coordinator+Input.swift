@@ -12,7 +12,7 @@ extension Coordinator {
     case trimmed(rows: Int)
     /// The verdict of a push.
     case verdict(PushAttempt, Verdict)
-    /// A push that was recalled for the fact at this place can no longer leave.
+    /// A push that was recalled for the fact at this place has left, or can no longer leave.
     case recalled(FactPlace)
     /// A device has read a feed, or has handled a wake. If this input is lost, the relay at most
     /// repeats a wake.

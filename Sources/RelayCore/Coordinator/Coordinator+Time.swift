@@ -30,11 +30,13 @@ extension Coordinator {
   package func standings(of devices: [DeviceKey], zones: [ZoneID]) -> [Standing] {
     relay.standings(of: devices, zones: zones, at: clock.last)
   }
-  /// Routes that were ever used, in order of their keys.
+  /// Routes that were ever used, in order of their keys. A route without a sender is listed until
+  /// its last attempt has ended.
   package var routesInOrder: [(key: RouteKey, route: Route)] { relay.routesInOrder }
   /// The newest fact that was stepped in the partition.
   package func stepped(in partition: PartitionID) -> Ordinal { relay.stepped(in: partition) }
-  /// Whether nothing is under way, and nothing waits for a commit or a fold.
+  /// Whether no fact, message, slice or answer waits, and no cut is under way or due. Pushes in
+  /// flight and trims do not count.
   package var isAtRest: Bool {
     cut == nil && commit.isIdle && stepping.isEmpty && forwarding.isEmpty && pacer.isEmpty
       && answers.isEmpty && !relay.isDirty

@@ -8,8 +8,8 @@ extension Coordinator {
   /// same moment.
   ///
   /// - Parameters:
-  ///   - inputs: what has happened since the last turn: first the requests, then all other inputs,
-  ///     each of the two in order.
+  ///   - inputs: what has happened since the last turn: first all requests in their order, then all
+  ///     other inputs in their order.
   ///   - hasReaders: whether a reader waits for a fold now.
   package mutating func handle(
     _ inputs: [Input], hasReaders: Bool, at moment: Moment
@@ -26,7 +26,7 @@ extension Coordinator {
     return actions
   }
 
-  /// The second half: steps durable facts, wakes devices, folds.
+  /// The second half of a turn: steps durable facts, wakes devices, and starts a slice and a fold.
   ///
   /// - Parameter hasReaders: whether a reader waits for a fold now; the first half may have served
   ///   the readers that waited.
@@ -177,8 +177,9 @@ extension Coordinator {
     return work
   }
 
-  /// Refuses new facts when too many wait for a fold, and accepts them again afterwards. The
-  /// coordinator calls this after every step and after every fold.
+  /// Refuses new facts while too many facts or entries wait for folds, and accepts new facts again
+  /// afterwards. The coordinator calls this function after the steps of each turn, and when a fold
+  /// has succeeded or failed.
   mutating func updateAdmission() {
     let hasRoom = settings.hasRoom(tail: counters.unfolded, entries: relay.uncutEntries)
     if !hasRoom { reach(.admissionEnded) }

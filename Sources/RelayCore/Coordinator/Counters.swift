@@ -22,7 +22,8 @@ package struct Counters: Sendable {
   var inCut = 0
   package internal(set) var lastFold = Instant.zero
   package internal(set) var folds: Int64 = 0
-  /// Entries that folds wrote into feeds; compared with the changes, this shows what merging saves.
+  /// How many entries folds wrote into feeds. A comparison of this number with the number of
+  /// changes shows what merging saves.
   package internal(set) var feedRows: Int64 = 0
   /// When operators were last told that a smear exceeds its rate.
   var hurried: Instant?

@@ -41,7 +41,7 @@ struct FairQueue<Item: Sendable>: Sendable {
   /// A cut was taken: every submitter may have a turn again.
   mutating func cut() { taken = [:] }
 
-  /// The item whose turn it is; it stays in the queue.
+  /// The next item of the submitter that has its turn. The item stays in the queue.
   ///
   /// - Parameter isSparing: whether submitters that have had a turn since the last cut are skipped.
   mutating func next(isSparing: Bool = false) -> Item? {

@@ -1,7 +1,7 @@
 /// Slices of wide changes that wait for the journal. One slice is journalled at a time, no faster
 /// than folds bring the slices' entries into feeds. So folds stay small, readers wait for a fold
 /// only for a short time, changes of other producers are journalled between two slices, and memory
-/// holds a few slices for any number of users.
+/// holds only a few slices, even for very many users.
 ///
 /// A waiting slice need not be in a journal, because its fan-out is in the tables, from which the
 /// next start continues.

@@ -47,7 +47,7 @@ struct GroupCommit: Sendable {
       bytes = facts.reduce(0) { $0 + $1.fact.footprint }
     }
 
-    /// Makes a unit of one message to several partitions, which the journal holds once.
+    /// Makes a unit of one message to several partitions. The journal holds the message once.
     init(message facts: [Waiting]) {
       self.facts = facts
       need = .none
@@ -108,7 +108,8 @@ struct GroupCommit: Sendable {
     add(Unit(facts, need: need), of: submitter)
   }
 
-  /// Adds one message to several targets, whose facts share its bytes in the journal.
+  /// Adds one message to several targets. The facts for all targets share the message's bytes in
+  /// the journal.
   mutating func add(message facts: [Waiting]) {
     guard !facts.isEmpty else { return }
     add(Unit(message: facts), of: .relay)
@@ -166,8 +167,8 @@ struct GroupCommit: Sendable {
     return placed.isEmpty ? nil : placed.map(\.entry)
   }
 
-  /// The commit is durable. The caller now steps the facts of each partition in this order, and
-  /// calls `stepped`.
+  /// The commit is durable. The caller now steps the facts of each partition in the order of the
+  /// result, and calls `stepped`.
   mutating func committed() -> [Durable] {
     for placed in placed { last[Int(placed.entry.partition.number)] = placed.entry.ordinal }
     // After a refusal the bound doubles with each commit, up to `bounds`.
@@ -185,7 +186,8 @@ struct GroupCommit: Sendable {
     return durable
   }
 
-  /// These facts are stepped, so their messages are now counted in the outbox.
+  /// The facts that reserved this room are stepped, so their messages are now counted in the
+  /// outbox.
   mutating func stepped(_ need: ForwardNeed) { reserved -= need }
 
   /// The consequence of a refused commit. A refused commit wrote nothing.
@@ -241,7 +243,7 @@ struct GroupCommit: Sendable {
     return item.ticket.map { .request($0) } ?? .own(item)
   }
 
-  /// Puts a fact before all waiting ones, in place of one that the store refused.
+  /// Puts a fact before all waiting facts; the fact replaces a fact that the store refused.
   mutating func putBack(_ fact: Waiting) { first.prepend(Unit([fact])) }
 
   private static func doubled(_ value: Int, upTo bound: Int) -> Int {
@@ -263,8 +265,8 @@ extension GroupCommit.Waiting {
     return ticket
   }
 
-  /// The same fact without the values of its record, if it is a forwarded change; `nil` means that
-  /// the fact has no values.
+  /// The same forwarded change without the values of its record. `nil` means that the fact is no
+  /// forwarded change, or that the change has no values.
   var withoutValues: GroupCommit.Waiting? {
     guard case .forwarded(var forwarded) = fact,
       case .change(var change, let position) = forwarded.message,

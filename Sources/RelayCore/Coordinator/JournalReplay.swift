@@ -58,7 +58,7 @@ package struct JournalReplay: ~Copyable {
     newest += batches
     traced += batches.reduce(0) { $0 + $1.count }
     var excess = 0
-    // The trace entry that states how many entries were left out counts, too.
+    // The limit includes the trace entry that states how many entries were left out.
     while traced + (untold > 0 ? 1 : 0) > Self.traceMax {
       traced -= newest[excess].count
       untold += newest[excess].count

@@ -1,7 +1,8 @@
 import DequeModule
 import HeapModule
 
-/// Answers that wait for a fold, or until every target has stepped the messages of their fact.
+/// Answers that wait for a fold, for other partitions to step the messages of a fact, or for the
+/// end of recalled pushes.
 struct PendingAnswers: Sendable {
   struct Due: Sendable {
     var ticket: RequestTicket
@@ -52,14 +53,15 @@ struct PendingAnswers: Sendable {
     open.removeAll { !others.contains($0.partition) }
   }
 
-  /// Adds rows that were not yet delivered when the last process ended.
+  /// Lets the fact of each row wait until the row's target has stepped the message. The rows are
+  /// those of a fold, or those that were not delivered when the last process ended.
   mutating func recovered(_ rows: [OutboxRow]) {
     for row in rows {
       waits(for: FactPlace(partition: row.source, ordinal: row.key.serial.ordinal))
     }
   }
 
-  /// The cut is durable, and these rows are messages to other partitions.
+  /// The cut is durable, and these rows are the messages that the fold put into outboxes.
   ///
   /// - Returns: answers that are due now.
   mutating func folded(_ rows: [OutboxRow]) -> [Due] {
@@ -78,9 +80,8 @@ struct PendingAnswers: Sendable {
     return due
   }
 
-  /// Takes the answers in `late` that need not wait any longer.
-  /// Each fact enters the heap once and leaves it once, so the cost is proportional to the number
-  /// of facts.
+  /// Takes the answers in `late` that need not wait any longer. Each fact enters a heap of
+  /// `undelivered` once and leaves it once, so the cost is proportional to the number of facts.
   private mutating func caughtUp(_ partition: PartitionID) -> [Due] {
     guard late[partition] != nil else { return [] }
     let first = firstUndelivered(of: partition) ?? Ordinal(.max)
@@ -107,8 +108,8 @@ struct PendingAnswers: Sendable {
     settled(FactPlace(partition: source, ordinal: key.serial.ordinal))
   }
 
-  /// The fact at this place waits for one more thing: a partition that must receive it, or a
-  /// recalled push that may be leaving just now.
+  /// The fact at this place waits for one more thing: a partition that must step a message of the
+  /// fact, or a recalled push that may be leaving just now.
   mutating func waits(for place: FactPlace) {
     if forwards[place] == nil {
       undelivered[place.partition, default: Heap()].insert(place.ordinal)

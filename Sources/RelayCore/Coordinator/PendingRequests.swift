@@ -58,8 +58,8 @@ struct PendingRequests: Sendable {
     actions.append(.release(request))
   }
 
-  /// The fact was not accepted, so the caller must send the whole request again. Facts of the
-  /// request that were accepted then count as duplicates.
+  /// A fact of the request was not accepted, so the caller must send the whole request again. The
+  /// facts that were accepted then count as duplicates.
   mutating func refuse(
     _ request: RequestID, _ why: Unavailable, into actions: inout [Coordinator.Action]
   ) {

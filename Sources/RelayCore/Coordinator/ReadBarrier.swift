@@ -1,7 +1,7 @@
 /// Which places have changes that no fold has brought to the store yet, and which readers wait for
-/// them (P4). The barrier keeps a value of the shell for each waiting reader, and returns it when
-/// the wait ends. At most `readersMax` readers wait, each until its deadline or until a fold is
-/// refused.
+/// such changes (P4). The barrier keeps a value of the shell for each waiting reader, and returns
+/// the value when the wait ends. At most `readersMax` readers wait. A wait ends when the fold is
+/// durable, when a fold is refused, or at the reader's deadline.
 package struct ReadBarrier<Reader: Sendable>: Sendable {
   private struct Waiting: Sendable {
     /// The reader's deadline on the boot clock.

@@ -62,7 +62,7 @@ struct Stepping: Sendable {
 
   var isEmpty: Bool { count == 0 }
 
-  /// Whether a fact can be stepped in another turn.
+  /// Whether a fact may be stepped now, before the next cut.
   var isReady: Bool { !turns.isEmpty }
 
   /// Whether facts wait for the next cut.

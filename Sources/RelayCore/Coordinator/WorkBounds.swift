@@ -13,10 +13,10 @@ package struct WorkBounds: Hashable, Sendable {
   }
 
   package var commit = Commit()
-  /// How many entries may wait for the next cut while a reader waits for its fold. With more
-  /// entries, callers that have had a turn since the last cut wait for the cut. A fold of so many
-  /// entries takes some forty milliseconds, and a reader may wait for two folds. A request is never
-  /// divided, so it may add 1,000 entries more.
+  /// How many entries may wait for the next cut while a reader waits for a fold. With more entries,
+  /// callers that have had a turn since the last cut wait for the cut. A fold of so many entries
+  /// takes some forty milliseconds, and a reader may wait for two folds. A request is never
+  /// divided, so a request may add 1,000 entries more.
   package var entriesForReader = 1_000
   /// The most work of one turn, in the units that `Relay.step` returns; it takes some ten
   /// milliseconds.

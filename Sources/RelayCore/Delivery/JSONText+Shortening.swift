@@ -10,9 +10,10 @@ extension JSONText {
     }
   }
 
-  /// A text of at most `bytesMax` bytes as JSON. A longer text is cut between two characters and
-  /// gets an ellipsis at its end. A non-empty text keeps at least its first character, or the first
-  /// scalar of a character that is longer than `bytesMax`.
+  /// The text, shortened to at most `bytesMax` bytes as JSON. A shortened text is cut between two
+  /// characters and gets an ellipsis at its end. If no character fits beside the ellipsis, the
+  /// result is the first character alone; if that character is longer than `bytesMax` and than
+  /// `longestScalar`, the result is its first scalar.
   static func shortened(_ text: String, bytesMax: Int) -> String {
     guard byteCount(text) > bytesMax else { return text }
     let ellipsis = "…"

@@ -1,5 +1,5 @@
-/// Writes JSON byte by byte, in the order of the calls. It has only what payloads need: there is no
-/// parser, and numbers are written as the standard library prints them.
+/// Writes JSON byte by byte, in the order of the calls. This type has only what payloads need:
+/// there is no parser, and numbers are written as the standard library prints them.
 package struct JSONText: Sendable {
   package private(set) var bytes: [UInt8] = []
 
@@ -40,8 +40,7 @@ package struct JSONText: Sendable {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Writes `"key":`, with a comma before it unless the key is the first of its
-  /// object.
+  /// Writes `"key":`, with a comma before it unless the key is the first of its object.
   package mutating func key(_ name: String) {
     separate()
     string(name)

@@ -19,8 +19,8 @@ extension Partition {
     tell(.silent(since: silence.since, wakes: silence.wakes), of: device, at: now)
   }
 
-  /// The device fetched, acknowledged or connected. If it was reported as silent, the
-  /// app's servers are told that it has returned.
+  /// The device fetched, acknowledged or connected. If the device was reported as silent, the app's
+  /// servers are told that it has returned.
   mutating func heardOf(_ device: Int, at now: Instant) {
     if devices[device].lane.gaveSign() { tell(.returned, of: device, at: now) }
   }

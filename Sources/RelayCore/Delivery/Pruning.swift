@@ -45,7 +45,7 @@ package struct Pruning: Hashable, Sendable {
     package init() {}
   }
 
-  /// Why no device is retired at the moment.
+  /// Why pruning has stopped: the answers that led to a quarantine.
   package struct Stop: Hashable, Sendable {
     /// Of the `users` users whose newest answers were evaluated, `dead` have an address that is
     /// reported dead.
@@ -106,9 +106,9 @@ package struct Pruning: Hashable, Sendable {
   private var resting = 0
   private var held: Deque<Held> = []
   private var quarantine: Span
-  /// Whether the provider has accepted a push on this route, now or before the start. This is also
-  /// true if each device has a provider of its own, because a report of one provider shows nothing
-  /// about the other providers.
+  /// Whether the provider has accepted a push on this route, since the start or before it. This is
+  /// also true if each device has a provider of its own, because a report of one provider shows
+  /// nothing about the other providers.
   private var isTried: Bool
   /// At most two devices that were reported dead without a date before a first push was accepted.
   private var untried: Set<ClientID> = []
@@ -135,8 +135,8 @@ package struct Pruning: Hashable, Sendable {
     state = .stopped(stop)
   }
 
-  /// Why no device is retired at the moment. `nil` means that reports of dead addresses are
-  /// believed.
+  /// Why pruning has stopped, until the quarantine is over and enough answers for its devices have
+  /// come. `nil` means that pruning is not stopped.
   package var stop: Stop? {
     switch state {
     case .watching: nil
@@ -231,10 +231,10 @@ package struct Pruning: Hashable, Sendable {
   /// Records an answer. While pruning is stopped, answers are only about devices outside the
   /// quarantine, so they show nothing about the devices in quarantine.
   ///
-  /// After a quarantine, reports are believed again once as many answers have come as devices were
-  /// in quarantine, but at most twice `least`, because a small app has no further devices. If fewer
-  /// than twice `least` answers have come, the share of dead devices among them must also be small,
-  /// because so few answers may never reach `least`.
+  /// After a quarantine, reports are believed again when enough answers have come: as many as
+  /// devices were in quarantine, but no more than twice `least`, because a small app has no further
+  /// devices. If fewer than twice `least` answers have come, the share of dead devices among them
+  /// must also be small, because among so few answers the dead devices may never reach `least`.
   private mutating func note(_ subject: Subject, isDead: Bool) {
     if case .stopped = state { return }
     speak(Voice(user: subject.user, isDead: isDead, hasTaken: subject.hasTaken))

@@ -1,7 +1,6 @@
 import DequeModule
 
-/// A route to a provider: the lanes that wait for it, the attempts in flight, and its
-/// circuit.
+/// A route to a provider: the lanes that wait for it, the attempts in flight, and its circuit.
 package struct Route: Sendable {
   package private(set) var inFlight = 0
   package private(set) var sent: Int64 = 0

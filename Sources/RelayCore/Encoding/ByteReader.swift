@@ -6,7 +6,7 @@ package struct ByteReader: Sendable {
 
   private let bytes: [UInt8]
   package private(set) var offset = 0
-  /// How many lists of field values are open.
+  /// How many lists of field values, each inside the one before, are being read now.
   package var depth = 0
 
   package init(_ bytes: [UInt8]) { self.bytes = bytes }

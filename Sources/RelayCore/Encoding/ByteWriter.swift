@@ -9,7 +9,7 @@ package struct ByteWriter: Sendable {
 
   package mutating func flag(_ value: Bool) { bytes.append(value ? 1 : 0) }
 
-  /// Writes seven bits a byte, low bits first.
+  /// Writes seven bits of the number in each byte, low bits first.
   package mutating func number(_ value: UInt64) {
     var rest = value
     while rest >= 0x80 {
@@ -73,7 +73,8 @@ package struct ByteWriter: Sendable {
     for value in values { text(value) }
   }
 
-  /// Writes what `body` writes, after its length in four bytes, so that a reader may skip it.
+  /// Writes the length of what `body` writes, in four bytes, and then what `body` writes. So a
+  /// reader may skip these bytes.
   package mutating func frame(_ body: (inout ByteWriter) -> Void) {
     let start = bytes.count
     bytes.append(contentsOf: [0, 0, 0, 0])

@@ -42,7 +42,7 @@ struct FanOutQueue: Sendable {
     return all.values.filter { subjects.insert($0.subject).inserted }
   }
 
-  /// Stores a fan-out that begins, or the progress of a running fan-out.
+  /// Adds a new fan-out, or stores the progress of a fan-out that is already in the queue.
   mutating func keep(_ out: FanOut) {
     if all.updateValue(out, forKey: out.origin) == nil {
       bytes += out.change.footprint

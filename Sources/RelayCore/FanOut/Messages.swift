@@ -1,12 +1,13 @@
 import OrderedCollections
 
-/// Messages between this partition and others: the outbox of messages that this partition sends,
-/// and the last message that it has received on each track of every other partition.
+/// Messages that this partition exchanges with other partitions and with itself: the messages that
+/// it has sent since the last cut, and the last message that it has received on each track of each
+/// partition.
 struct Messages: Sendable {
   private let id: PartitionID
   /// Messages sent since the last cut, in order.
   private(set) var sent: [OutboxRow] = []
-  /// Messages that reached their targets' journals since the last cut.
+  /// Messages that their targets have stepped since the last cut.
   private var delivered: [OutboxRow.Key] = []
   /// On each track, the last message to this partition itself that had to wait in the outbox.
   private var lastToSelf: [Track: Position] = [:]
@@ -43,7 +44,7 @@ struct Messages: Sendable {
     return last > heard[Hearing(source: id, track: track)] ?? .zero
   }
 
-  /// The row's target has the message in its journal.
+  /// The row's target has stepped the message.
   mutating func delivered(_ key: OutboxRow.Key) { delivered.append(key) }
 
   /// - Returns: false if this message, or a later message on its track, was received before.

@@ -46,7 +46,7 @@ extension Partition {
     return record.fields.count > Self.fieldsLookedUp || index.mayFire(change, moreThan: fewest)
   }
 
-  /// Whether a change may be a wide change, without looking at its record's values.
+  /// Whether a change may be a wide change. The values of its record are not examined.
   func isWide(_ change: Change) -> Bool {
     switch (change.database, change.event) {
     case (.public, .record(let record)):
@@ -62,7 +62,7 @@ extension Partition {
 
   private static let fieldsLookedUp = 64
 
-  /// How many users a change reaches in its own step, without slices.
+  /// The most users that a change reaches in its own step, without slices.
   @inline(__always)
   var fewest: Int { max(1, limits.fanOutSlice / 10) }
 }

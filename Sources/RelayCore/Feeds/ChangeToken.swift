@@ -86,10 +86,10 @@ package enum ChangeToken {
   }
 }
 
-/// The keyed codes in tokens, notification ids and push ids. The daemon uses HMAC-SHA256 over key
-/// files; the simulation has its own implementation.
+/// Computes the keyed codes in change tokens and in other values that only the relay can make. The
+/// daemon uses HMAC-SHA256 with keys from key files; the simulation has its own implementation.
 package protocol TokenKeys: Sendable {
-  /// The key that signs new codes.
+  /// The id of the key that signs new codes.
   var signing: UInt32 { get }
   /// A code of at least 16 bytes; `nil` if no key has this id. Equal input must give equal output.
   func code(of bytes: [UInt8], keyID: UInt32) -> [UInt8]?

@@ -29,13 +29,13 @@ package struct Delta: Hashable, Sendable {
     package var last: FeedMutation
     /// The last new life that began after the opening change.
     package var rebirth: Rebirth?
-    /// The last change in this sum that was not made by `last.device`; `nil` if `last.device` made
-    /// all changes in it.
+    /// The position of the last change in this sum that `last.device` did not make; `nil` if
+    /// `last.device` made all changes in this sum.
     package var foreign: Position?
   }
 
   /// One life of the subject ended at `died`, and the next life began at `reborn`. If `died` is
-  /// `nil`, the first life ended at the entry's position after the opening change.
+  /// `nil`, the earlier life ended at the position that the entry has after the opening change.
   package struct Rebirth: Hashable, Sendable {
     package var died: Position?
     package var reborn: Position

@@ -46,7 +46,8 @@ package struct Life: Hashable, Sendable {
     case reset
   }
 
-  /// The last change's position; for a deleted subject, the end of its last life.
+  /// The position of the last change or read mark. For a deleted subject, this position is also the
+  /// end of its last life.
   package var position: Position
   package var state: State
   /// Start of the first known life; zero if the first change received was an update or deletion.
@@ -114,7 +115,7 @@ package struct Life: Hashable, Sendable {
 package enum Detail: Hashable, Sendable {
   /// `author` is the user whose device made the last change. `nil` means that the author is the
   /// zone's owner, or that no device made the change. Only the author's own clients are shown which
-  /// device it was.
+  /// device made the change.
   case record(type: String, tag: String?, author: UserID? = nil)
   case zone
   case notification(NotificationDetail)

@@ -58,9 +58,9 @@ package struct FeedCursor: Hashable, Sendable {
   /// Where the catch-up of several pages began: zero if it began without a token. Valid only with
   /// `scanHead`.
   package var base: Position
-  /// The feed's head when the newest page of the catch-up was read. Entries after that page may
-  /// have moved up to this head, so a history that ends below this head is not the history that was
-  /// read. Valid only with `scanHead`.
+  /// The feed's head when the newest page of the catch-up was read. The entries that follow that
+  /// page had positions up to this head. So a history that ends below this head is not the history
+  /// that was read. Valid only with `scanHead`.
   package var seen: Position
 
   package init(
@@ -77,7 +77,8 @@ package struct FeedCursor: Hashable, Sendable {
   /// The newest of the positions that the cursor depends on.
   package var newest: Position { max(position, scanHead ?? .zero, seen) }
 
-  /// Deleted entries up to this position are not shown, because a catch-up without a token has
-  /// shown the client none of them before. Stores may skip these entries unread.
+  /// In a catch-up that began without a token, deleted entries up to this position are not shown,
+  /// because the client never had their subjects. Zero in all other cases. Stores may skip these
+  /// entries unread.
   package var goneHidden: Position { base == .zero ? scanHead ?? .zero : .zero }
 }

@@ -24,7 +24,8 @@ struct ForcedExpiries: Sendable {
     prove(false)
   }
 
-  /// A token names a position after `since` that the store does not have.
+  /// A token names a history that the store does not have. The history that replaced the lost
+  /// history begins at `since`.
   mutating func lostHistory(since: Position) {
     if since > last { prove(true) }
   }

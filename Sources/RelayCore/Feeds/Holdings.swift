@@ -29,14 +29,14 @@ package struct Holdings: Hashable, Sendable {
 }
 
 extension Limits {
-  /// How many tombstones one fold removes at most when a feed has more tombstones than its limit.
-  /// The number is more than a fold of `subjects` subjects adds, but not all tombstones of a long
-  /// feed at once.
+  /// The most tombstones that one fold of `subjects` subjects removes from a feed with more
+  /// tombstones than its limit. The fold may remove more tombstones than it adds, but cannot remove
+  /// all tombstones of a long feed at once.
   package static func tombstonesRemoved(with subjects: Int) -> Int { 2 * subjects + 100 }
 
-  /// How many subjects may be present in a feed, and how many tombstones it keeps. The oldest
-  /// tombstones above that number are removed as if they were too old. Notifications are trimmed
-  /// instead.
+  /// How many subjects may be present in a feed, and how many tombstones the feed keeps. The oldest
+  /// tombstones above that number are removed as if they were too old. A feed of notifications has
+  /// no such limit, because it is trimmed instead.
   package func subjectsMax(in feed: FeedKey) -> Int {
     switch feed.kind {
     case .zone: recordsPerZone

@@ -12,7 +12,7 @@ package struct Page: Hashable, Sendable {
   package var since: Position
   /// Whether changes of the zone are missing, according to the numbers of the zone's producer.
   package var hasGap: Bool
-  /// Database feeds only: for each entry, the cursor at the head of that zone's own feed.
+  /// Database feeds only: for each entry, the cursor at the head of the feed of the entry's zone.
   package var zoneHeads: [FeedCursor]
 
   package init(
@@ -99,15 +99,15 @@ package struct FeedState: Hashable, Sendable {
     self.hasGap = hasGap
   }
 
-  /// The position of a caught-up reader: the head, or a floor that was raised above it.
+  /// The position of a caught-up reader: the greatest of `head`, `floor` and `cleared`.
   package var top: Position { max(head, floor, cleared) }
 }
 
 extension Page {
   /// The reference implementation of a read. Every store must give the same result.
   ///
-  /// - Parameter floor: the reader's own floor, if it is above the feed's floor. A regrant raises
-  ///   the reader's floor.
+  /// - Parameter floor: the reader's own floor, which counts if it is above the feed's floor. A
+  ///   regrant raises the reader's floor.
   package static func read(
     _ entries: [Entry], of feed: FeedState, eras: Eras, after place: FeedCursor?, limit: Int,
     looks: Int = PageQuery.looksMax, floor: Position = .zero

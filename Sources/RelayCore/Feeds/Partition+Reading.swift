@@ -1,7 +1,7 @@
 extension Partition {
-  /// Marks notifications as read, in the order named. Only the store has the entries of
-  /// notifications, so the fold applies the marks. Alerts of the marked notifications are not shown
-  /// any more, and no device is woken.
+  /// Marks the named notifications as read. Only the store has the entries of notifications, so the
+  /// fold applies the marks. Alerts of the marked notifications are not shown any more, and no
+  /// device is woken.
   ///
   /// The number of marks that wait for the fold is bounded for each user. At a replay more marks
   /// may wait than at the first step, so the replay may refuse marks that were accepted before.

@@ -26,7 +26,7 @@ struct WaitingMarks: Sendable {
     return (max(mark, changed), changed)
   }
 
-  /// The requests, in which each id is only in the last request that named it. That request marks
+  /// The requests; each id stays only in the last request that named it. That request marks
   /// everything that earlier requests would have marked, because a mark covers every change before
   /// the mark.
   var merged: [ReadMarks] {

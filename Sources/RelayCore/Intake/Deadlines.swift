@@ -1,7 +1,7 @@
 import HeapModule
 
-/// Which zones wait for a tick, and until when. A change of one zone's deadline costs O(log n) for
-/// n waiting zones, because producers decide how many zones wait.
+/// Which zones wait for a tick, and until when. A new deadline of one zone costs only O(log n) for
+/// n waiting zones. The cost must stay low, because producers decide how many zones wait.
 struct Deadlines: Sendable {
   private var byZone: [ZoneKey: Instant] = [:]
   /// The heap also holds deadlines that no zone has any more; `settle` drops them when they come

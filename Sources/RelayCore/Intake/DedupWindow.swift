@@ -1,5 +1,5 @@
-/// Recognises repeated changes by 64-bit keyed hashes of (producer, source, id), in journal order.
-/// Each partition has one window; `Relay.forgetIDs` bounds the ids of all windows together.
+/// Recognises repeated changes: remembers 64-bit keyed hashes of (producer, source, id), in journal
+/// order. Each partition has one window; `Relay.forgetIDs` bounds the ids of all windows together.
 package struct DedupWindow: Sendable {
   /// The most ids that one step forgets: after a quiet day millions may be too old.
   static let forgottenAtOnce = 4_096

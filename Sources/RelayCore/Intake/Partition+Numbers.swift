@@ -22,7 +22,7 @@ extension Partition {
   }
 
   /// Steps a tick: finds the zones whose numbers have been missing for too long. A tick is a fact,
-  /// because pages show the gap.
+  /// because a tick decides which pages show a gap.
   mutating func tick(_ step: Step, _ effects: inout [Effect]) {
     for (key, outcome) in sequences.tick(at: step.at, limits: limits) {
       show(outcome, in: key, &effects)

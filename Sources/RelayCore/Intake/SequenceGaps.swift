@@ -13,8 +13,8 @@ package struct SequenceGaps: Hashable, Sendable {
     }
   }
 
-  /// The runs in order of number, and therefore of `since`, because only numbers above all others
-  /// go missing.
+  /// The runs in order of number, which is also the order of `since`, because a number goes missing
+  /// only when it is above all earlier numbers.
   package private(set) var runs: [Run]
 
   package init(_ runs: [Run] = []) { self.runs = runs }

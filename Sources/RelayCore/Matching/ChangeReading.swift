@@ -1,6 +1,6 @@
-/// A change prepared for matching. Work that costs the length of a field (the words of its texts,
-/// the set of a list's members) is done once for all filters, and only when the first filter needs
-/// it.
+/// A change prepared for matching. Work whose cost grows with the length of a field (finding the
+/// words of its texts, making the set of a list's members) is done once for all filters, and only
+/// when the first filter needs the result.
 struct ChangeReading {
   let change: Change
   /// The changed record; `nil` means that the change is about a zone or a participant.
@@ -19,7 +19,7 @@ struct ChangeReading {
     if case .record(let record) = change.event { self.record = record } else { record = nil }
   }
 
-  /// A field's value, and its index if it is one of the record's fields.
+  /// The value of a field, and the field's index in the record; a system field has no index.
   struct Found {
     let value: FieldValue
     let place: Int?

@@ -1,4 +1,4 @@
-/// Distances on a sphere as large as the Earth: the mean radius of WGS 84. An ellipsoid would
+/// Distances on a sphere with the Earth's mean radius (WGS 84). Distances on an ellipsoid would
 /// differ by at most 0.6 %.
 enum GeoDistance {
   static let radiusMetres = 6_371_008.8
@@ -52,7 +52,7 @@ enum GeoDistance {
     }
   }
 
-  /// A Taylor series of eight terms: at π/4 the first term left out is below 10⁻¹⁶.
+  /// A Taylor series of nine terms: at π/4 the first term left out is below 10⁻¹⁶.
   private static func smallSine(_ angle: Double) -> Double { angle * series(angle, 1) }
   private static func smallCosine(_ angle: Double) -> Double { series(angle, -1) }
 

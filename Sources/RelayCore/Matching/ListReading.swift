@@ -10,7 +10,7 @@ final class ListReading {
   private var known: Set<FieldValue>?
   private var knownAnchors: Set<FieldValue>?
   private var texts: [String]?
-  /// How many members filters have examined.
+  /// How many members the filters have examined so far.
   private(set) var work = 0
   /// The cost of preparing the list, in members: the list's length for its type and for each set,
   /// and the length times its logarithm for a sort.

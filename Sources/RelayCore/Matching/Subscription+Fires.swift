@@ -18,7 +18,8 @@ extension Subscription {
     }
   }
 
-  /// A record type limits the wake to records of that type; changes of the zone itself always fire.
+  /// Whether a change is of the record type that the subscription names. A subscription without a
+  /// record type accepts every change; changes of the zone itself always fire.
   private static func concerns(_ reading: ChangeReading, recordType: String?) -> Bool {
     guard let recordType, let record = reading.record else { return true }
     return ByteOrdered.areSame(record.type, recordType)

@@ -5,8 +5,9 @@ import OrderedCollections
 ///
 /// Subscriptions fire in the order of their serials, which a replay reproduces.
 package struct SubscriptionIndex: Sendable {
-  /// A saved subscription. It never changes, so its user's list and the postings share one object:
-  /// a million subscriptions are stored once, and lists move eight bytes for each.
+  /// A saved subscription. A `Held` never changes, so its user's list and the postings share one
+  /// object. So each subscription is stored once, even if there are a million, and a user's list
+  /// moves eight bytes for each.
   package final class Held: Hashable, Sendable {
     package let serial: Position
     package let subscription: Subscription

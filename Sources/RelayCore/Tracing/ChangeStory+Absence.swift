@@ -9,7 +9,7 @@ extension ChangeStory {
     case .granted(let user) where user != key.user, .revoked(let user) where user != key.user:
       return .not(.otherUser)
     case .granted, .revoked:
-      // The owner is entitled anyway.
+      // The owner sees the zone without a grant, so a grant or its withdrawal changes nothing.
       if change.isOwnersOf(key.user) { return .not(.noEffect) }
     case .zone(let end) where end != .created && change.zone.isDefault:
       return .not(.noEffect)
@@ -26,7 +26,7 @@ extension ChangeStory {
       return isSpreading ? .not(.onItsWay) : nil
     }
     // If a recovery stepped the change, the user's partition may have stepped the change in an
-    // earlier life, whose entry may be missing.
+    // earlier life of the daemon, too, and the entry of that step may be missing.
     if targets.contains(home) { return change.isReplayed ? .unknown : .not(.onItsWay) }
     guard change.database == .public else { return .not(.zoneNotVisible) }
     let ordinal = change.place.partition == home ? change.place.ordinal : nil

@@ -175,6 +175,7 @@ extension DeliveryStory {
 }
 
 extension TracedChange {
-  /// Whether the change is stepped for this user in its home, because the user owns the zone.
+  /// Whether the change is stepped for this user in the change's home, because the user owns the
+  /// zone.
   func isOwnersOf(_ user: UserID) -> Bool { database != .public && zone.owner == user }
 }

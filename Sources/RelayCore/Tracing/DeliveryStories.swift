@@ -2,9 +2,10 @@
 /// change fired.
 ///
 /// For each entry, only the deliveries that the entry can concern are examined, because a user may
-/// have a thousand subscriptions. For a match, these are the deliveries at its position and those
-/// of the alert that it replaces. For an event of the device, these are the deliveries that are not
-/// settled.
+/// have a thousand subscriptions. For a match, these are the deliveries at the match's position and
+/// those of the older alert that gives way to the match's alert. For an alert that does not fit
+/// into a push, these are the deliveries of that alert. For any other event of the device, these
+/// are the deliveries that are not settled.
 struct DeliveryStories {
   /// In the order of the matches.
   private(set) var all: [DeliveryStory] = []
@@ -16,9 +17,10 @@ struct DeliveryStories {
   /// For each notification, the indices of the deliveries that pend or once pended as the alert of
   /// this notification.
   private var shown: [Identifier: [Int]] = [:]
-  /// How many of the older alert's deliveries in `shown` were examined already: they pend as the
-  /// newer alert, or no longer pend as the older one. `crowded` counts, for each alert that gave
-  /// way, the deliveries that were examined already: they no longer pend as that alert.
+  /// For each alert that a newer alert replaces, how many of the older alert's deliveries in
+  /// `shown` were examined already: such a delivery pends as the newer alert, or no longer pends as
+  /// the older one. `crowded` counts, for each alert that gave way, the deliveries that were
+  /// examined already: such a delivery no longer pends as that alert.
   private var carried: [Replacement: Int] = [:]
   private var crowded: [Identifier: Int] = [:]
   private var unsettled: [Int] = []

@@ -30,7 +30,7 @@ struct DeliveryStory {
   /// that have replaced it.
   private var parts: Set<TracedPart>
   private(set) var state = State.pending
-  /// The courier's wake that a push is about to repeat.
+  /// The courier's wake that the push under way repeats.
   private var toldBefore: Told?
   /// Whether a life of the daemon began after the notification had ended. If the daemon crashed
   /// before a fold kept that end, the notification pends again.
@@ -70,7 +70,7 @@ struct DeliveryStory {
     }
   }
 
-  /// Entries are missing from here on.
+  /// Some entries are missing at this point of the history.
   mutating func lost() {
     switch state {
     case .pending, .flying: state = toldBefore.take().map { .told($0) } ?? .unknown
@@ -84,7 +84,8 @@ struct DeliveryStory {
     if other.position == match.position {
       switch state {
       // After this match, the replay steps again the facts that ended the delivery. An end that was
-      // recorded before this match may be an older one, which the replay has repeated.
+      // recorded before this match may come from a fact that is older than the match, and that the
+      // replay has stepped again, too.
       case .unknown, .ended(.withdrawn), .ended(.unregistered), .ended(.retired):
         (state, parts) = (.pending, [part])
       case .pending, .flying, .told, .ended: break

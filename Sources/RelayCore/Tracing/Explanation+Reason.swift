@@ -5,7 +5,9 @@ extension Explanation {
   package enum Reason: Hashable, Sendable {
     // The change does not concern the device.
 
-    /// A later change had settled the same record, or the change repeats what holds already.
+    /// The change repeats what holds already, or would end a default zone, or came too late: a
+    /// change with a higher number had settled the same record or participant, or the zone's life
+    /// had ended.
     case noEffect
     /// The change shares the zone with another user, or withdraws the zone from another user.
     case otherUser
@@ -14,7 +16,7 @@ extension Explanation {
     /// The change is not stepped for this user yet.
     case onItsWay
     /// The device was not registered when the change came, or is no longer registered. `at` is when
-    /// its registration ended.
+    /// the registration ended; `nil` means that no entry shows this.
     case unregistered(at: Instant?)
     /// No subscription of the user is for this database, zone and record type.
     case noSubscription

@@ -71,7 +71,8 @@ extension Partition {
 }
 
 extension Lane {
-  /// The waiting alert that is not shown any more once this match pends.
+  /// The older alert, waiting or in flight, that gives way to this match's alert, so that no later
+  /// wake shows the older one; `nil` if no alert gives way.
   func givesWay(to match: Match, limits: Limits) -> TracedMatch.Instead? {
     guard retirement == nil, let key = match.alert else { return nil }
     if let same = pending.alerts.first(where: { $0.key == key }) {

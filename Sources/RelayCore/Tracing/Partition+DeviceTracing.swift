@@ -137,7 +137,8 @@ extension Verdict {
 }
 
 extension TracedReceipt {
-  /// The receipt with only the names that concern what pends on the lane.
+  /// The receipt with only the names that concern what pends on the lane, or the lane's alert in
+  /// flight. A list of zones that is the device's first sign keeps all names.
   fileprivate func brief(for lane: Lane) -> TracedReceipt {
     switch self {
     case .acknowledged(.listed(let zones, let database)):

@@ -1,7 +1,7 @@
 /// The entries that a partition or the relay has made and that are not taken yet.
 struct TraceBuffer: Sendable {
   /// The most entries that one buffer holds; further entries are counted as lost. A turn makes at
-  /// most some thousand entries.
+  /// most a few thousand entries.
   static let most = 8_192
   /// For how many lanes of a partition a start may make a new entry about what the lane waits for.
   /// Entries about a million waiting devices would leave no room in the recorder for other entries.

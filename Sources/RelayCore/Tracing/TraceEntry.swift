@@ -69,7 +69,7 @@ package enum RouteEvent: Hashable, Sendable {
   /// The circuit opened for this reason.
   case stopped(String)
   case resumed
-  /// The route has no provider, since a reload removed it.
+  /// The route has no provider any more, because a reload removed the provider.
   case withdrawn
   /// The route has a provider again, or another one.
   case renewed

@@ -8,10 +8,10 @@ package struct TracedChange: Hashable, Sendable {
   /// For a change of a record, the event holds only the verb and the record's name and type.
   package var event: Change.Event
   package var author: Change.Author?
-  /// The fact in the change's home.
+  /// The place of the change's fact in the journal of the change's home.
   package var place: FactPlace
-  /// Whether a change with a higher number had settled the same record before, so that this change
-  /// has no effect.
+  /// Whether the change has no effect, because a change with a higher number had settled the same
+  /// record or participant before, or because the zone's life had ended.
   package var isSuperseded: Bool
   /// Whether a recovery stepped the change. An earlier life may have stepped the change too, and
   /// entries of that life about other partitions may be missing.

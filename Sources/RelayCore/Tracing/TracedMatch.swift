@@ -22,8 +22,8 @@ package struct TracedMatch: Hashable, Sendable {
     case own
     /// The device is retired.
     case retired
-    /// The notification pends as, or merged into, this part of the lane. `gathers` is when the
-    /// lane's open window ends; `nil` if no window is open.
+    /// The notification pends on the lane: alone as this part, or merged into this part. `gathers`
+    /// is when the lane's open window ends; `nil` if no window is open.
     case pends(TracedPart, gathers: Instant?, instead: Instead?)
   }
 
@@ -49,8 +49,8 @@ package enum TracedPart: Hashable, Sendable {
 
 extension Subjects {
   /// For each subject of `all`, the part of the lane that the subject is. The content of the
-  /// notifications feed's subject is not used, because it may be a neutral form that looks like a
-  /// zone.
+  /// notifications feed's subject is not used: after a withdrawal, this content may be
+  /// `NotificationContent.neutral`, which does not look like a query.
   var parts: [TracedPart] {
     zones.map(\.zonePart) + query.map { _ in .query } + overflow.map { _ in .many }
   }

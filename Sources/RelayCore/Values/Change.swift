@@ -7,8 +7,8 @@ package struct Change: Hashable, Sendable {
   package var zone: ZoneID
   package var event: Event
   package var author: Author?
-  /// The producer's own number for this zone; each producer, source and zone has its own number
-  /// space.
+  /// The number that the producer gave to this change; each combination of producer, source and
+  /// zone has its own number space.
   package var sequence: Int64?
   /// Keyed hash of producer and source, which selects the number space of `sequence`; 0 without a
   /// `sequence`.

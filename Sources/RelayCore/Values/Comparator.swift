@@ -8,9 +8,9 @@ extension QueryRule {
     case lessThanOrEquals = 4
     case greaterThan = 5
     case greaterThanOrEquals = 6
-    /// A location at most `distance` metres away.
+    /// The record's location is at most `distance` metres away from the filter's location.
     case near = 7
-    /// Every word of the value is a word of the text.
+    /// Every word of the filter's value is a word of the searched text.
     case containsAllTokens = 8
     case containsAnyTokens = 9
     case `in` = 10
@@ -23,7 +23,7 @@ extension QueryRule {
     case notListContainsAll = 17
     case listContainsAny = 18
     case notListContainsAny = 19
-    /// Some member of the list begins with the value.
+    /// Some member of the record's list begins with the filter's value.
     case listMemberBeginsWith = 20
     case notListMemberBeginsWith = 21
   }

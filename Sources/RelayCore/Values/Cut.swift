@@ -1,7 +1,7 @@
 /// A cut: everything a fold brings into the store, copied at one moment. A cut is written in one
 /// transaction, and may be written again.
 package struct Cut: Hashable, Sendable {
-  /// The relay's time at the cut. The fold keeps it with each partition that it writes.
+  /// The relay's time at the cut. The fold stores this time with each partition that it writes.
   package var at: Instant
   /// The parts of those partitions that have something to write.
   package var partitions: [PartitionCut]
@@ -52,8 +52,8 @@ package struct PartitionCut: Hashable, Sendable {
   package var fanOutsMoved: [FanOut] = []
   /// Fan-outs that have ended; some of them may be in no table.
   package var fanOutsEnded: [Ordinal] = []
-  /// Interests of other partitions in changes whose home is this partition; `ended` removes the
-  /// row.
+  /// Interests of other partitions in changes whose home is this partition; an interest that has
+  /// `ended` removes its row.
   package var interests: [InterestRow] = []
   /// Badge counters that changed; a count of zero removes the row.
   package var badges: [BadgeRow] = []
@@ -113,11 +113,12 @@ package struct FeedCut: Hashable, Sendable {
   /// One delta for each subject, in order of the subjects' first change.
   package var deltas: [SubjectDelta] = []
   /// Read marks, which the fold applies after the deltas, in this order. Only notifications feeds
-  /// have them.
+  /// have read marks.
   package var marks: [ReadMarks] = []
   /// The newest position of the deltas that the cut leaves out, because newer deltas fill the feed
   /// and the fold would remove the older entries at once. The fold raises the floor to this
-  /// position last, as it does when it removes entries. Only notifications feeds have this.
+  /// position last, as it does when it removes entries. Only notifications feeds have such a
+  /// position.
   package var trimmed: Position?
 }
 

@@ -9,8 +9,9 @@ package enum Effect: Hashable, Sendable {
   case journal(PartitionID, Fact)
   /// Hand a wake to its route, which may be the courier; call `attemptEnded` exactly once.
   case push(PushAttempt)
-  /// Take these attempts back unless they have left: their user may no longer see their content.
-  /// The fact at this place is answered once none of them can leave any more.
+  /// Take these attempts back unless they have left, because the user may no longer see the
+  /// attempts' content, or because the device was unregistered or lost its address. The fact at
+  /// this place is answered once none of the attempts can leave any more.
   case recall([PushAttempt.ID], FactPlace)
   /// Log that a device was retired because its provider reported the address as dead.
   case retired(RouteKey, Verdict.Reason)
@@ -26,7 +27,7 @@ package enum Effect: Hashable, Sendable {
   case hangUp(DeviceKey)
 }
 
-/// The position of a fact in the journals.
+/// The place of a fact: its partition, and its ordinal in that partition's journal.
 package struct FactPlace: Hashable, Sendable {
   package var partition: PartitionID
   package var ordinal: Ordinal

@@ -10,7 +10,7 @@ package enum Fact: Hashable, Sendable {
   case modify(SubscriptionsRequest)
   /// The next part of a change that concerns more users than one step reaches.
   case slice(Slice)
-  /// A message from another partition of this store.
+  /// A message from another partition of this store, or from the partition itself.
   case forwarded(Forwarded)
   case markRead(ReadRequest)
   case setBadge(BadgeRequest)
@@ -121,8 +121,8 @@ package struct Slice: Hashable, Sendable {
   }
 }
 
-/// A message from one partition to another. The target drops repeats: for each source and track it
-/// keeps the highest `serial` received.
+/// A message from one partition to another, or to itself. The target drops repeats: for each source
+/// and track the target keeps the highest `serial` received.
 package struct Forwarded: Hashable, Sendable {
   package var source: PartitionID
   package var serial: Position
@@ -140,7 +140,8 @@ package struct Forwarded: Hashable, Sendable {
     case change(Change, at: Position)
     /// A later registration took over the address of another one.
     case displaced(Displacement)
-    /// The fields that the sender's subscriptions read, where these have changed.
+    /// The sender's interests that have changed: which fields of a record type the sender's
+    /// subscriptions read.
     case interests([Interest])
   }
 }

@@ -1,5 +1,6 @@
 extension FieldValue {
-  /// A field's type. Types compare strictly: the number 5 is not 5.0.
+  /// A field's type. Values of different types are never equal: the integer 5 is not the double
+  /// 5.0.
   package enum Kind: UInt8, CaseIterable, Hashable, Sendable {
     case string, int64, double, bytes, timestamp, reference, location, asset, list
 

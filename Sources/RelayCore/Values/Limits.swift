@@ -36,8 +36,8 @@ package struct Limits: Hashable, Sendable {
   package var forwardedMessages = 100_000
   /// The bytes of messages on their way to other partitions and of running fan-outs.
   package var forwardedBytes = 128 << 20
-  /// The users of one slice, stepped at once. A change for more than a tenth of this number is
-  /// sliced.
+  /// The most users of one slice, which is stepped as one fact. A change for more than a tenth of
+  /// this number of users in one partition is sliced.
   package var fanOutSlice = 1_000
   /// Event ids that all partitions remember together.
   package var rememberedIDs = 10_000_000

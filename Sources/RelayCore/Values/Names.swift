@@ -50,7 +50,7 @@ extension ClientID {
   }
 }
 
-/// A subscription's name, unique for its user.
+/// A subscription's name, unique among the subscriptions of its user in one database.
 package struct SubscriptionID: Hashable, Comparable, Sendable {
   package var name: String
   package init(_ name: String) { self.name = name }

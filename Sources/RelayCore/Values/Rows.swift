@@ -128,7 +128,7 @@ package struct MemberRow: Hashable, Sendable {
   }
 
   package var key: Key
-  /// The position of the fact that granted the zone, in the participant's partition.
+  /// The position, in the participant's partition, of the fact that granted the zone.
   package var serial: Position
 
   package init(key: Key, serial: Position) {
@@ -150,7 +150,8 @@ package struct Remembered: Hashable, Sendable {
   }
 }
 
-/// A message to another partition. The row stays until the target has the message in its journal.
+/// A message to another partition, or to the same one. The row stays until the target has the
+/// message in its journal.
 package struct OutboxRow: Hashable, Sendable {
   package struct Key: Hashable, Sendable {
     package var target: PartitionID

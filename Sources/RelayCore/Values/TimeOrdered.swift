@@ -1,4 +1,5 @@
-/// An item of a heap that is ordered by time. Items of the same time are in their own order.
+/// An item of a heap that is ordered by time. Items of the same time are in the order that `Item`
+/// defines.
 struct TimeOrdered<Item: Comparable & Sendable>: Comparable, Sendable {
   var at: Instant
   var item: Item

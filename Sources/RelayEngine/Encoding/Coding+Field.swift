@@ -14,9 +14,9 @@ extension Field: ByteCoded {
 extension FieldValue: ByteCoded {
   package func write(to writer: inout ByteWriter) { write(to: &writer, depth: 0) }
 
-  /// Writes a list that is nested deeper than a reader accepts as an empty list, because an entry
-  /// that can be written but not read would make the next start fail. Field values are used only to
-  /// match filters and to make payloads.
+  /// Writes an empty list in place of each list that is nested deeper than a reader accepts,
+  /// because an entry that can be written but not read would make the next start fail. Field values
+  /// are used only to match filters and to make payloads.
   private func write(to writer: inout ByteWriter, depth: Int) {
     switch self {
     case .string(let text):

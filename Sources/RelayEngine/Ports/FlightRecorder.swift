@@ -13,9 +13,9 @@ package protocol FlightRecorder: Sendable {
   ///   be missing.
   func begin(life: UInt64)
 
-  /// Takes entries in their order. Only the loop calls this, and it never blocks. If too many
-  /// entries wait to be written, a batch without room is not taken, and a later entry says how many
-  /// were lost.
+  /// Takes entries in their order. Only the loop calls this function, which never blocks. If too
+  /// many entries wait to be written, a batch without room is not taken, and a later entry says how
+  /// many were lost.
   func record(_ batches: [TraceBatch])
 
   /// How many entries this life has taken. `read` can read up to such a place.

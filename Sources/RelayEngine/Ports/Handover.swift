@@ -1,16 +1,17 @@
 import Synchronization
 
-/// Whether one push may still be handed to its provider. The engine takes back a push whose content
-/// its user may not see any more; its sender calls `begin` before the first byte leaves.
+/// Whether one push may still be handed to its provider. The engine takes back a push if the user
+/// may not see the push's content any more, or if the device was unregistered or lost its address.
+/// The sender of the push calls `begin` before the first byte leaves.
 ///
 /// ```
 /// waiting ──begin──▶ leaving ──written──▶ left
 ///    ▲                  │ returned          │ returned
 ///    └──────────────────┴───────────────────┘
 /// ```
-/// A push that was taken back never leaves again. If the push waits or has left already, this holds
-/// at once; if the push is leaving, this holds when it has left or ended. Any thread may call these
-/// functions.
+/// A push that was taken back never leaves again. This guarantee holds at once if the push waits or
+/// has left already; if the push is leaving, the guarantee holds when the push has left or ended.
+/// Any thread may call these functions.
 package final class Handover: Sendable {
   private enum State {
     case waiting

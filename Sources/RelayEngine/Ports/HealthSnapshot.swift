@@ -60,7 +60,8 @@ package struct HealthSnapshot: Hashable, Sendable {
     /// Why the route retires no device now, although its provider reports many as dead; `nil` means
     /// that the route retires dead devices.
     package var pruningStop: String?
-    /// Final refusals since the last push that the provider took, as `Route.refusals` counts them.
+    /// Permanent refusals since the last push that the provider took, as `RelayCore.Route` counts
+    /// them.
     package var refusals = 0
     package var sender = SenderHealth()
 

@@ -1,6 +1,7 @@
 /// The machine's resources that the daemon uses, as the operators' metrics show them.
 package struct ProcessUsage: Hashable, Sendable {
-  /// Open descriptors: files, sockets, connections. The system opens none beyond `openFilesMax`.
+  /// Open descriptors: files, sockets, connections. The system opens no more than `openFilesMax`
+  /// descriptors.
   package var openFiles = 0
   package var openFilesMax = 0
   package var residentBytes: Int64 = 0

@@ -66,7 +66,7 @@ package protocol RelayService: Sendable {
   /// What the relay knows of each of these devices now, for explanations.
   ///
   /// - Parameters:
-  ///   - devices: at most some hundred, because the loop answers.
+  ///   - devices: about a hundred at most, because the loop itself answers.
   ///   - zones: the result says which of these zones are shared with each device's user.
   /// - Throws: `Unavailable` before the end of recovery, and when the relay has stopped.
   func standings(
@@ -86,7 +86,7 @@ extension RelayService {
 /// The standing of devices at one moment.
 package struct Standings: Hashable, Sendable {
   package var devices: [Standing]
-  /// How many entries the flight recorder had taken at that moment.
+  /// How many entries the flight recorder had taken at the moment that `devices` describes.
   package var place: UInt64
 
   package init(devices: [Standing], place: UInt64) {

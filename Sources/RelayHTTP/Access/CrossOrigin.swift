@@ -5,10 +5,9 @@ import Hummingbird
 /// (CORS, the Fetch standard).
 ///
 /// Pages of the origins that an environment lists may use the environment's endpoints for devices
-/// and for the courier.
-/// The relay answers the request of any other page as usual, because the user token alone decides
-/// what a request may do; but without these header fields the browser hides the answer from the
-/// page.
+/// and for the courier. The relay answers the request of any other page as usual, because the user
+/// token alone decides what a request may do; but without these header fields the browser hides the
+/// answer from the page.
 struct CrossOrigin {
   /// The page's origin, as the configuration lists it; `nil` means that the origin is not listed.
   let listed: String?

@@ -27,9 +27,10 @@ package struct KeySetFailure: Error, Hashable, Sendable {
   package init(_ reason: String) { self.reason = reason }
 }
 
-/// All key sets that come from URLs: one for each URL, however many environments use it. The cache
-/// fetches each set at start and whenever the set is due (`KeySchedule`). If a fetch fails, the
-/// present keys stay in use; the failure is logged and appears in `status` until a fetch succeeds.
+/// All key sets that come from URLs: one for each `KeySetAddress`, however many environments use
+/// the address. The cache fetches each set at start and whenever the set is due (`KeySchedule`). If
+/// a fetch fails, the present keys stay in use; the failure is logged and appears in `status` until
+/// a fetch succeeds.
 package final class JWKSCache: Service {
   private let source: any KeySetSource
   private let clock: any ClockReader

@@ -5,10 +5,11 @@ import RelayCore
 /// ```
 /// start ─▶ due ─began─▶ under way ─arrived─▶ resting for the answer's age, 5 min to 24 h ─▶ due
 ///                          └─failed─▶ resting 5 s, doubled up to 5 min ─▶ due
-/// resting ──a token names an unknown key, and the last try began a minute ago──▶ due
+/// resting ──a token names an unknown key, and the last try began at least a minute ago──▶ due
 /// ```
 struct KeySchedule: Sendable {
-  /// Keys are kept at least this long, even if the answer allows less.
+  /// The shortest time for which fetched keys are kept, even if the answer allows less. Only a
+  /// token that names an unknown key makes the next fetch due earlier.
   static let ageMin = Span.minutes(5)
   static let ageMax = Span.hours(24)
   /// The age for an answer that does not state one.
@@ -31,7 +32,7 @@ struct KeySchedule: Sendable {
     began = now
   }
 
-  /// - Parameter maxAge: the age that the answer states; `nil` means that it states none.
+  /// - Parameter maxAge: the age that the answer states; `nil` means that the answer states no age.
   mutating func arrived(maxAge: Span?, at now: Instant) {
     isUnderWay = false
     failures = 0

@@ -86,7 +86,7 @@ package struct KeySet: Hashable, Sendable {
     default: return nil
     }
     if let named = try object.optional("alg")?.string(), named != algorithm.rawValue {
-      // Ed25519 is the newer name of the same algorithm (RFC 9864).
+      // `Ed25519` is the newer name of EdDSA with the curve Ed25519 (RFC 9864).
       guard algorithm == .eddsa, named == "Ed25519" else { return nil }
     }
     guard object.optional("d") == nil else {
@@ -123,7 +123,8 @@ extension KeySet.Key {
       return Self.modulusBits.contains(bits) && 1...8 ~= exponent.count
         && exponent.last.map { $0 % 2 == 1 } ?? false && exponent != [1] && (try? rs256) != nil
     case .eddsa:
-      // Creating the key checks only its length. A number that is no point verifies no signature.
+      // Creating the key checks only its length. A number that is no point of the curve verifies no
+      // signature.
       return bytes[0].count == 32 && (try? eddsa) != nil
     }
   }

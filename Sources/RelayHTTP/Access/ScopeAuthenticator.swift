@@ -19,7 +19,7 @@ struct ScopeAuthenticator: Sendable {
     }
   }
 
-  /// The element of `origins` that equals `origin`; `nil` means that there is none. Returns this
+  /// The element of `origins` that equals `origin`; `nil` means that no element does. Returns this
   /// element and not `origin`, so that fifty thousand courier connections share one string.
   func listed(_ origin: String) -> String? {
     access.origins.first { ByteOrdered.areSame($0, origin) }

@@ -39,7 +39,7 @@ struct TokenVerifier: Sendable {
 
   func choose(for header: TokenHeader) -> Choice {
     let known = isSecret ? ["HS256"] : KeySet.Algorithm.allCases.map(\.rawValue)
-    // Ed25519 is the newer name of the same algorithm (RFC 9864).
+    // `Ed25519` is the newer name of EdDSA with the curve Ed25519 (RFC 9864).
     let named = header.algorithm.map { Spelled($0) == "Ed25519" ? "EdDSA" : $0 } ?? ""
     let algorithm = known.first { ByteOrdered.areSame($0, named) }
     guard let algorithm, !header.isCritical else {

@@ -61,9 +61,8 @@ final class AnswerMemoryLimit: Sendable {
   }
 }
 
-/// The memory counted for one request's answer. It is free again when the last reference to this
-/// object is gone. The answer's body holds a reference until it has left for the network, or is
-/// dropped.
+/// The memory counted for one request's answer, until the last reference to this object is gone.
+/// The answer's body holds a reference until the body has left for the network, or is dropped.
 final class AnswerRoom: Sendable {
   private let limit: AnswerMemoryLimit
   private let caller: CallerID

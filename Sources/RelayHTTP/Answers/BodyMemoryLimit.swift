@@ -25,8 +25,8 @@ final class BodyMemoryLimit: Sendable {
   /// The bytes of all bodies.
   var bytes: Int { state.withLock { $0.known.all + $0.claimed.all } }
 
-  /// Returns the room of one body, with no bytes at first. The caller must call `leave` on it when
-  /// the body is no longer needed.
+  /// Returns the room of one body, with no bytes at first. Call `leave` on the room when the body
+  /// is no longer needed.
   func room(for caller: CallerID) -> BodyRoom { BodyRoom(self, for: caller) }
 
   fileprivate func take(_ bytes: Int, for caller: CallerID) throws(WireError) {

@@ -53,7 +53,8 @@ enum QueryParameters {
 
   /// The most entries of a page: `resultsLimit`, but no more than `most`.
   ///
-  /// - Parameter query: the request's query, if the limit may stand there as well.
+  /// - Parameter query: the request's query, for an endpoint that also accepts the limit in the
+  ///   query.
   static func pageLimit(
     _ body: JSONCursor, query: String? = nil, atMost most: Int
   ) throws -> Int {

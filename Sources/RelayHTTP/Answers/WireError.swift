@@ -109,8 +109,8 @@ package struct WireError: Error, Hashable, Sendable {
     }
   }
 
-  /// The error for something that has a largest number, once that number is reached. Trying again
-  /// within the hour seldom helps: the caller must first make room.
+  /// The error when the limit for a number of things, such as a user's devices, is reached. Trying
+  /// again within the hour seldom helps: the caller must first make room.
   private init(full reason: String, retryAfterSeconds: Int = 3_600) {
     self.init(.throttled, reason, retryAfterSeconds: retryAfterSeconds)
   }

@@ -44,7 +44,7 @@ package final class Courier: CourierConnections, Sendable {
   /// empty answer.
   ///
   /// - Returns: the connection's serial; nil if too many connections are open, if too many opened
-  ///   connections wait for the loop, or if the daemon stops.
+  ///   connections wait for the relay's loop, or if the daemon stops.
   func open(_ connection: CourierConnection, after: UInt32?) -> UInt64? {
     let (serial, former): (UInt64?, CourierConnection?) = state.withLock { state in
       let old = state.current[connection.device]
@@ -144,8 +144,9 @@ package final class Courier: CourierConnections, Sendable {
     connection?.end(at: date)
   }
 
-  /// Called after a reload of the configuration. Ends the connections of environments that are not
-  /// kept, in the same way as idle connections. Their devices are not expected back.
+  /// Called after a reload of the configuration. Ends the connections of environments that `isKept`
+  /// refuses: a poll gets an empty answer, and a stream ends. The relay does not expect the devices
+  /// of these connections back.
   package func keep(where isKept: (Scope) -> Bool) {
     let gone = state.withLock { state in
       // A poll whose answer is being written ends by itself.

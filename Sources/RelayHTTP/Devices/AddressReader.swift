@@ -20,7 +20,8 @@ struct AddressReader {
     }
     let environment = try body.required("apnsEnvironment").environment()
     let token = try pushToken(body.required("apnsToken"))
-    // A client of CloudKit registers with the token that it got from `tokens/create`.
+    // A client made for CloudKit may register with the token that `tokens/create` gave it. Such a
+    // device has only the courier.
     if CreatedToken.isOurs(token, with: keys) { return .courier(token) }
     return Address(
       transport: .apns, topic: try authenticator.topic(in: body), token: token,

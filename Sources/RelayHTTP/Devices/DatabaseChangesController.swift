@@ -11,9 +11,9 @@ enum DatabaseChangesNames {
 
   var token: StaticString { self == .new ? "syncToken" : "metaSyncToken" }
 
-  /// Refuses a token that stands only under the other form's name. If the relay ignored such a
-  /// token, the client would start from the beginning. A client may send its token under both
-  /// names.
+  /// Refuses a token under the other form's name, unless the client sends the same token under both
+  /// names. If the relay ignored a token that stands only under the other form's name, the client
+  /// would start from the beginning.
   func refuseOther(in body: JSONCursor) throws(JSONProblem) {
     let other = self == .new ? DatabaseChangesNames.old : .new
     if let stray = body.optional(other.token), let own = body.optional(token),
@@ -141,7 +141,8 @@ struct DatabaseChangesController: Sendable {
     case .texts, .foreign: throw WireError.foreignToken
     case .unknownKey: return nil
     case .garbled:
-      // If the text is a change token of this relay, the error says that its kind is wrong.
+      // If the text is a change token of this relay, the error says that the text is a token of the
+      // wrong kind.
       let token = Base64.bytes(text).map {
         ChangeToken.open($0, feed: feed, reader: request.user, with: keys)
       }

@@ -27,7 +27,7 @@ struct FeedAccess: Sendable {
     switch ChangeToken.open(bytes, feed: feed, reader: request.user, with: keys) {
     case .place(let place): return .place(place)
     case .garbled where digest(in: text) == .garbled: throw WireError.garbledToken
-    // A text that is a digest's cursor comes from this relay, but it is not a change token.
+    // Here `garbled` means that the text is no change token, but has the form of a digest's cursor.
     case .foreign, .garbled: throw WireError.foreignToken
     case .unknownKey: return .expired
     }

@@ -59,7 +59,7 @@ enum FieldText {
       json.object { json in
         json.string("recordName", name)
         guard let zone else { return }
-        // If the client named no owner, none is written.
+        // If the client named no owner, the relay writes no owner.
         guard zone.owner.name.isEmpty else { return json.zoneID(zone) }
         json.object("zoneID") { $0.string("zoneName", zone.name) }
       }

@@ -48,7 +48,8 @@ struct FilterReader {
   private func field(
     of item: JSONCursor, _ comparator: QueryRule.Comparator
   ) throws(JSONProblem) -> String {
-    // A token search that names no field searches the whole record.
+    // A search for words (`CONTAINS_ALL_TOKENS` or `CONTAINS_ANY_TOKENS`) that names no field
+    // searches the whole record.
     guard let named = item.optional("fieldName") else {
       guard comparator.operand == .text else { throw item.missing("fieldName") }
       return QueryRule.Filter.wholeRecord
@@ -153,7 +154,8 @@ extension QueryRule.Comparator {
     case .string: value.kind == .string ? nil : "of type STRING"
     case .location: value.kind == .location ? nil : "of type LOCATION"
     case .text where !value.isText: "of type STRING or STRING_LIST"
-    // A run of letters and digits of more than 255 bytes is no word; it gets the same error text.
+    // A run of letters and digits of more than 255 bytes is no word. So a text with only such runs
+    // gets the same error as a text without letters and digits.
     case .text: value.hasWords ? nil : "a text with a letter or a digit"
     case .member: value.kind == .list ? "one value, not a list" : nil
     case .list: value.kind == .list ? nil : "a list"

@@ -50,7 +50,8 @@ struct ZoneChangesController: Sendable {
     return Response(json, served: collected.readings, to: relay)
   }
 
-  /// Answers `records/changes`, the older form for one zone. An error fails the whole request.
+  /// Answers `records/changes`, the older form of `changes/zone` for one zone. An error fails the
+  /// whole request.
   func recordChanges(_ request: DeviceRequest, _ database: Database) async throws -> Response {
     let query = try ZoneQuery(request.body, database, request, limits)
     try await store.visible([.feed(query.feed)], until: request.until)
@@ -82,7 +83,7 @@ struct ZoneChangesController: Sendable {
     let isOwn = query.zone.owner == request.user
     guard isOwn == (database == .private) else { throw WireError.zoneNotFound }
     let start = try feeds.open(query.token, query.feed, request)
-    // A page has room for at least one entry, because a page with `moreComing` must advance.
+    // A page has room for at least one entry, so that a client that follows `moreComing` advances.
     let most = try QueryParameters.pageLimit(query.body, atMost: limits.pageEntries)
     let limit = max(1, min(most, limits.entriesPerRequest - collected.entries))
     let page = try await feeds.page(query.feed, from: start, limit: limit, request, &collected.lost)

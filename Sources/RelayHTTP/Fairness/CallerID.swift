@@ -12,8 +12,8 @@ enum CallerID: Hashable, Sendable {
   /// The operators, who use the control socket.
   case operators
 
-  /// The submitter that stands for this caller when facts take turns. The submitter's number is
-  /// valid in this process only.
+  /// The submitter that stands for this caller in the coordinator, where submitters take turns. The
+  /// submitter's number is valid in this process only.
   var submitter: Submitter {
     self == .operators ? .relay : .caller(UInt64(bitPattern: Int64(hashValue)))
   }

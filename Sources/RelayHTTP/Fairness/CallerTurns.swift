@@ -39,7 +39,8 @@ final class CallerTurns: Sendable {
   /// Does the work when it is the caller's turn: at once if a place is free and the caller has less
   /// than its share.
   ///
-  /// - Parameter until: the deadline on the boot clock, which `expire` checks.
+  /// - Parameter until: the deadline of the wait, on the boot clock. `expire` ends a wait whose
+  ///   deadline has passed.
   /// - Returns: nil if the work got no place before the deadline, or the waiting task was
   ///   cancelled.
   func work<Value, Failure: Error>(

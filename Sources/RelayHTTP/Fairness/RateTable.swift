@@ -23,7 +23,7 @@ struct RateTable<Key: Hashable & Sendable>: Sendable {
   private var recent: [Key: Int64] = [:]
   private var older: [Key: Int64] = [:]
 
-  /// - Parameter perMinute: tokens gained a minute, and tokens of a full bucket.
+  /// - Parameter perMinute: how many tokens a bucket gains in a minute; a full bucket has as many.
   init(perMinute: Int, keysMax: Int) {
     perToken = max(1, Self.microsecondsPerMinute / Int64(perMinute))
     capacity = perToken * Int64(perMinute)

@@ -2,16 +2,16 @@ import Glibc
 import NIOCore
 import NIOPosix
 
-/// Threads of lower priority, which read large bodies. While all cores are busy, the loop, its
-/// store and short requests run first. The threads end when the last reference to this object is
-/// gone.
+/// Threads of lower priority, which read large bodies. While all cores are busy, the relay's loop,
+/// its store and short requests run first. The threads end when the last reference to this object
+/// is gone.
 ///
-/// A thread inherits the priority of the thread that starts it, and only root or `LimitNICE=` may
-/// raise the priority again. Resuming a task may start a thread. So these threads never resume a
-/// task; an event loop resumes the task instead.
+/// A thread inherits the priority of the thread that starts it, and only root, or a service with
+/// systemd's `LimitNICE=`, may raise the priority again. Resuming a task may start a thread. So
+/// these threads never resume a task; an event loop resumes the task instead.
 final class ReadingThreads: Sendable {
   /// The number added to the daemon's niceness. While all cores are busy, each of these threads
-  /// gets about a tenth of the time of any other thread of the daemon.
+  /// gets about a tenth of the time of an ordinary thread of the daemon.
   static let niceness: Int32 = 10
 
   private let threads: NIOThreadPool
@@ -41,7 +41,7 @@ final class ReadingThreads: Sendable {
     return try handed.result()
   }
 
-  /// On Linux `PRIO_PROCESS` means the calling thread alone.
+  /// On Linux `PRIO_PROCESS` with the id 0 means the calling thread alone.
   private static let thisThread = __priority_which_t(PRIO_PROCESS.rawValue)
 }
 
@@ -49,8 +49,8 @@ final class ReadingThreads: Sendable {
 /// is done, and the outcome when the caller takes it, because the thread may keep this object for
 /// longer.
 ///
-/// `@unchecked Sendable`: one thread uses it at a time, because the caller waits until the work is
-/// done.
+/// `@unchecked Sendable`: only one thread at a time uses this object, because the caller waits
+/// until the work is done.
 private final class HandedWork<Value>: @unchecked Sendable {
   private var work: (() throws -> Value)?
   private var outcome: Result<Value, any Error>?

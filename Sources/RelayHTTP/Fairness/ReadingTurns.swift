@@ -1,8 +1,8 @@
 import Foundation
 
-/// Reads large bodies on threads of their own, half as many as there are cores. Reading a large
-/// body takes tens of milliseconds, and would keep one of the few threads that all requests share
-/// busy for that time. Callers whose large bodies wait take turns.
+/// Reads large bodies on threads of their own, half as many as there are cores. Without these
+/// threads, reading a large body would block, for tens of milliseconds, one of the few threads that
+/// all requests share. Callers whose large bodies wait take turns.
 final class ReadingTurns: Sendable {
   private let largeBytes: Int
   private let turns: CallerTurns

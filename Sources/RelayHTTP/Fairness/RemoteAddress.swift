@@ -2,7 +2,8 @@ import NIOCore
 import RelayCore
 
 /// The source of a connection, as limits for each address count it: an IPv4 address, or the first
-/// 64 bits of an IPv6 address, because one subscriber usually has all addresses with these bits.
+/// 64 bits of an IPv6 address, because all addresses with these bits usually belong to one customer
+/// of an Internet provider.
 struct RemoteAddress: Hashable, Sendable {
   private let prefix: UInt64
   private let isV4: Bool

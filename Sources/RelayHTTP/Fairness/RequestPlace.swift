@@ -11,7 +11,7 @@ final class RequestPlace: Sendable {
 }
 
 extension Response {
-  /// The same answer. Its body holds `place` and `room` until the whole body has left for the
+  /// The same answer, whose body holds `place` and `room` until the whole body has left for the
   /// network, or the answer is dropped.
   func holding(_ place: RequestPlace, _ room: AnswerRoom? = nil) -> Response {
     var held = self

@@ -5,9 +5,11 @@ extension ConnectionStateMachine {
   /// Asks whether a part of an answer may be written now.
   ///
   /// - Parameters:
-  ///   - isHolder: the courier, which holds the request, writes the part.
-  ///   - isInterim: the part is the head of an interim answer, which HTTP/1.0 does not have.
-  ///   - isLast: the part is the last of its answer; `answerWritten` and `answerLeft` follow.
+  ///   - isHolder: true if the courier, which holds the request, writes the part.
+  ///   - isInterim: true if the part is the head of an interim answer, which HTTP/1.0 does not
+  ///     have.
+  ///   - isLast: true if the part is the last of its answer. The caller then also passes the inputs
+  ///     `answerWritten` and `answerLeft`.
   /// - Returns: how to write the part; nil means that the part must be dropped.
   package mutating func beginWriting(
     serial: UInt32, isHolder: Bool, isInterim: Bool, isLast: Bool

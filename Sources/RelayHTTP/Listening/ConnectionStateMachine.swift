@@ -56,8 +56,8 @@ package struct ConnectionStateMachine: Sendable {
 
   var isLeaving: Bool { phase.rawValue >= Phase.leaving.rawValue }
 
-  /// - Parameter isWritable: false while the client does not read its answers. While it is false,
-  ///   no request begins, because a waiting request takes less memory than an answer.
+  /// - Parameter isWritable: false while the client does not read its answers. No request begins
+  ///   during this time, because a waiting request takes less memory than an answer.
   /// - Returns: the actions to perform, in this order. Performing an action may cause a further
   ///   input at once.
   package mutating func handle(
@@ -109,7 +109,7 @@ extension ConnectionStateMachine {
   }
 
   /// All parts of one read have been received. A request whose body has not arrived completely is
-  /// passed to the responder now, which then reads the rest of the body.
+  /// now passed to the responder, which then reads the rest of the body.
   mutating func endRead() {
     isReading = false
     handOn(isComplete: false)

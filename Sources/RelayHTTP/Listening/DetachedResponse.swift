@@ -1,8 +1,8 @@
 import NIOCore
 
-/// The answer to a held request, which is written later, when there is something to send. The
-/// connection stays open, and no task waits for the answer. The parts of the answer are written in
-/// the order of the calls.
+/// The answer to a held request: the courier writes the answer later, when it has something to
+/// send. The connection stays open, and no task waits for the answer. The parts of the answer are
+/// written in the order of the calls.
 struct DetachedResponse: Sendable {
   private let connection: HTTPConnection
   private let serial: UInt32

@@ -6,9 +6,9 @@ import NIOHTTP1
 /// One HTTP/1.1 connection: passes what happens on its channel to a `ConnectionStateMachine`, and
 /// performs the actions that the state machine returns.
 ///
-/// This class replaces Hummingbird's connections, each of which keeps a task, 14 KiB before the
-/// first request and 23 KiB after it. Between requests, and while the courier holds a request, this
-/// class keeps nothing but itself.
+/// This class replaces Hummingbird's connections, each of which keeps a task and takes 14 KiB of
+/// memory before its first request and 23 KiB afterwards. Between requests, and while the courier
+/// holds a request, this class keeps nothing but itself.
 ///
 /// `@unchecked Sendable`: all mutable properties are used on the channel's event loop only.
 final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
@@ -178,7 +178,7 @@ extension HTTPConnection {
     if state.isHeld(serial: serial) {
       self.onGone = onGone
     } else if !channel.isActive {
-      // `hold` wrote a part at once, and the connection broke while it wrote.
+      // `hold` wrote a part at once, and the connection broke during this write.
       onGone()
     }
     return true
@@ -186,7 +186,7 @@ extension HTTPConnection {
 
   /// Writes a part of an answer. Writes nothing if the request is held, or was answered.
   ///
-  /// Returns once the part has left for the network.
+  /// Returns once the part has left for the network, or is dropped.
   func send(_ part: ResponsePart, for serial: UInt32) async throws {
     let promise = channel.eventLoop.makePromise(of: Void.self)
     channel.eventLoop.execute { self.write(part, for: serial, isHolder: false, promise) }

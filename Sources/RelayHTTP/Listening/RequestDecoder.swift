@@ -7,7 +7,8 @@ import NIOHTTP1
 final class RequestDecoder: ByteToMessageDecoder {
   typealias InboundOut = HTTPServerRequestPart
 
-  /// The request's `Content-Length` has only digits, and more digits than the parser accepts.
+  /// The request's `Content-Length` has only digits, and the number is larger than the parser
+  /// accepts.
   struct EndlessBody: Error {}
 
   /// The most bytes of the target, names and values of a head together, and of all trailers

@@ -22,7 +22,7 @@ extension AdminAPI {
     var event: (source: String, id: String)?
   }
 
-  /// - Returns: an `ExplainReport` as JSON. It is made within `ExplainReport.answeredWithin`.
+  /// - Returns: an `ExplainReport` as JSON, made within `ExplainReport.answeredWithin`.
   func explain(_ query: ExplainQuery) async throws -> String {
     guard let trace, let recorder = trace.feed.recorder else {
       throw WireError(

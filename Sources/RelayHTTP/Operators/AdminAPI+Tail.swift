@@ -11,9 +11,9 @@ extension AdminAPI {
   /// How often an empty line is sent while nothing happens, so that a client that has gone is
   /// noticed.
   private static let pokeEvery = Duration.seconds(2)
-  /// How long a client may read the rest of its lines once the daemon has begun to stop. A client
-  /// that does not read would delay the stop by the whole time that the listener gives its
-  /// connections.
+  /// How long a client may read the rest of its lines once the daemon has begun to stop. Without
+  /// this limit, a client that does not read would delay the stop by the whole time that the
+  /// listener gives its connections.
   private static let endWithin = TimeAmount.seconds(1)
 
   func tail(_ filter: TailFilter, on channel: any Channel) throws(WireError) -> Response {

@@ -13,8 +13,8 @@ final class ExplanationQueue: Sendable {
   var isFull: Bool { count.withLock { $0 >= Self.explanationsMax } }
 
   /// - Parameters:
-  ///   - isLate: asked when the explanation's turn comes. If it is true, nothing is computed,
-  ///     because the operator would not get the answer.
+  ///   - isLate: called when the explanation's turn comes. If it returns true, nothing is computed,
+  ///     because the operator would get the answer too late.
   /// - Throws: `WireError` with 503 if too many explanations wait, or this one waited for too long.
   func run<Answer: Sendable>(
     unless isLate: @escaping @Sendable () -> Bool, _ make: @escaping @Sendable () throws -> Answer

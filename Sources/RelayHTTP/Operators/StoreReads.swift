@@ -12,10 +12,11 @@ package final class StoreReads: Sendable {
   private struct State {
     var failed: Int64 = 0
     /// The last failure that may pass, such as an error of the disk. A read that succeeds removes
-    /// it.
+    /// this failure.
     var passing: FailedRead?
-    /// The last failure because of damage that stays in the file. A read that succeeds does not
-    /// remove it, because other parts of the file may be intact.
+    /// The last failure because the file is damaged, or was written by a newer version of the
+    /// relay. A read that succeeds does not remove this failure, because other parts of the file
+    /// may be intact.
     var damage: FailedRead?
     /// For each code: when a failure was last logged, and how many failures since were not logged.
     var logged: [StoreError.Code: (at: Instant, unsaid: Int)] = [:]
@@ -30,7 +31,8 @@ package final class StoreReads: Sendable {
   private let clock: any ClockReader
   private let logger: Logger
   private let state = Mutex(State())
-  /// True if `passing` is set. It is outside the lock, because every read that succeeds checks it.
+  /// True if `passing` is set. This flag is outside the lock, because every read that succeeds
+  /// checks the flag.
   private let isPassing = Atomic(false)
 
   package init(clock: any ClockReader, logger: Logger) {

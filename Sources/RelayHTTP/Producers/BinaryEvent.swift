@@ -42,7 +42,7 @@ struct BinaryEvent {
     bytes = body.count
   }
 
-  /// The event's id; nil if it has none.
+  /// The event's id; nil if the event has no id.
   var id: String? {
     // The read cannot fail, because `init` has written the id as a string.
     try? attributes.optional("id")?.string()

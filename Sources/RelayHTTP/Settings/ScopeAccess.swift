@@ -3,7 +3,7 @@
 package struct ScopeAccess: Hashable, Sendable {
   /// How users of this scope prove who they are; `nil` means that the scope has no users.
   package var users: Users?
-  /// The accepted `ckAPIToken` values; an empty list means that none is required.
+  /// The accepted `ckAPIToken` values; an empty list means that no value is required.
   package var apiTokens: [String]
   /// The web origins whose pages may use the endpoints of devices and of the courier.
   package var origins: Set<String>
@@ -46,7 +46,7 @@ package struct ScopeAccess: Hashable, Sendable {
       case sharedSecret([UInt8])
       /// A fixed set of public keys for ES256, RS256 or EdDSA.
       case keySet(KeySet)
-      /// A set of public keys for the same algorithms that a `JWKSCache` fetches from a URL.
+      /// A set of public keys that a `JWKSCache` fetches from a URL, for ES256, RS256 or EdDSA.
       case remote(RemoteKeys)
     }
 

@@ -58,8 +58,8 @@ package final class APNsCredential: Sendable {
   /// - Parameters:
   ///   - directory: the existing directory that keeps tokens across restarts. `nil` means that
   ///     tokens are not kept.
-  ///   - onKeepFailure: called when the token cannot be kept. Pushes continue; after a restart
-  ///     within 20 minutes Apple refuses the next token for a while.
+  ///   - onKeepFailure: called when the token cannot be kept. Pushes continue; but if the relay
+  ///     restarts within 20 minutes after this token, Apple refuses the next token for a while.
   package init(
     _ key: APNsSettings.Key, keptIn directory: String? = nil,
     onKeepFailure: @escaping @Sendable (any Error) -> Void = { _ in }

@@ -44,7 +44,7 @@ package enum APNsRequest {
   }
 
   private static let pathPrefix = "/3/device/"
-  /// The most bytes of all values except path and bearer together: id 36, push type 10, priority 2,
-  /// expiration 20.
+  /// The most bytes of id (36), push type (10), priority (2) and expiration (20) together. The
+  /// length of each other value is counted for each push.
   private static let fixedBytes = 68
 }

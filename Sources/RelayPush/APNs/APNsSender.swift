@@ -20,7 +20,7 @@ package final class APNsSender: PushSender {
   /// - Parameters:
   ///   - credential: shared by all routes of the same key; nil exactly if the settings name a
   ///     certificate.
-  ///   - now: the relay's clock; provider tokens and deadlines use it.
+  ///   - now: the wall clock, which gives the age of provider tokens.
   package init(
     _ settings: APNsSettings, credential: APNsCredential?, group: any EventLoopGroup,
     logger: Logger, now: @escaping @Sendable () -> Instant

@@ -1,7 +1,7 @@
 package import RelayCore
 
-/// One APNs route: endpoint, app and credential. The initialiser checks all that can be checked
-/// without a request to Apple.
+/// One APNs route: endpoint, app and credential. The initialiser checks, without a request to
+/// Apple, everything except the dates of a client certificate.
 package struct APNsSettings: Sendable {
   /// Where the engine of the route's own environment connects, with its credential and bounds.
   let engine: EngineSettings
@@ -79,7 +79,7 @@ package struct APNsSettings: Sendable {
       var settings = engine
       (settings.host, settings.port) = (other.host, other.port)
       try settings.check()
-      // An old certificate is valid for one of Apple's environments only.
+      // A certificate of Apple's older kind names only one environment.
       let serves = certificate?.environments ?? []
       if serves.isEmpty || serves.contains(environment.other) { abroad = settings }
     }

@@ -91,7 +91,8 @@ package struct ClientCertificate: Hashable, Sendable {
     }
   }
 
-  /// The topics in Apple's extension, or else the app that the subject's user id names.
+  /// The topics in Apple's extension of the certificate; without that extension, the app that the
+  /// `UID` of the certificate's subject names.
   private static func topics(of certificate: Certificate) throws -> [String] {
     guard let list = certificate.extensions[oid: topicList] else {
       return certificate.subject.flatMap(\.self).filter { $0.type == userID }

@@ -19,8 +19,9 @@ struct PersistedProviderToken: Hashable, Sendable {
     (try? String(contentsOfFile: path, encoding: .utf8)).map(all(in:)) ?? []
   }
 
-  /// The tokens of a file; empty if the file is damaged. Only the token is signed, not its time. A
-  /// time before 1970 counts as damage because no age can be computed from it.
+  /// The tokens of a file; empty if the file is damaged. A token's signature does not cover the
+  /// time in the file, so the time is checked here: a time before 1970 counts as damage because no
+  /// age can be computed from it.
   static func all(in contents: String) -> [PersistedProviderToken] {
     let lines = contents.split(separator: "\n")
     guard lines.count == 2 || lines.count == 4 else { return [] }

@@ -1,8 +1,8 @@
 package import RelayCore
 
-/// Decides which provider token is used when. Apple refuses tokens older than an hour, and new ones
-/// that come sooner than 20 minutes after another of the same team. An unsent token counts for
-/// neither limit, so a token is signed when it is first used.
+/// Decides which provider token a push uses. Apple refuses tokens older than an hour, and new
+/// tokens that come sooner than 20 minutes after another of the same team. A token is signed only
+/// when it is first used, so that both times count from its first use.
 package struct ProviderTokenRotation: Sendable {
   package private(set) var current: Token?
   /// The token before `current`, or the newer one that Apple refused as too soon. A token whose
@@ -52,7 +52,7 @@ package struct ProviderTokenRotation: Sendable {
   package init() {}
 
   /// Continues with the last two tokens of earlier runs of the daemon, unless the first `use` finds
-  /// that they were signed while the clock was wrong.
+  /// that they are too old, or were signed while the clock was wrong.
   ///
   /// - Parameter kept: the tokens, the newest last. Their serials count from 1.
   init(kept: [PersistedProviderToken]) {
@@ -80,8 +80,8 @@ package struct ProviderTokenRotation: Sendable {
         return .keep(next.serial)
       }
     }
-    // The clock was wrong when `current` was signed and is right now, or the reverse. Use `other`
-    // again, so that Apple counts no further update.
+    // The clock was wrong when `current` was signed, or the clock is wrong now, or Apple called
+    // `current` expired. Use `other` again, so that Apple counts no further update.
     if let before = other, before.isFresh(at: now) {
       (current, other) = (before, current)
       return .keep(before.serial)

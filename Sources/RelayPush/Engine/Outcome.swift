@@ -14,7 +14,8 @@ package enum Outcome: Sendable {
 package struct Response: Sendable {
   package var status: Int
   package var headers: [(name: String, value: String)]
-  /// At most `bodyBytesMax` bytes of the engine's limits; the rest of a longer body is dropped.
+  /// The body's first bytes, at most as many as the engine's limit `bodyBytesMax`. The rest of a
+  /// longer body is dropped.
   package var body: [UInt8]
   /// The connection that the answer came over, for `PushEngine.replace`; nil from `WebEngine`.
   package var link: LinkID?
@@ -66,7 +67,8 @@ package struct TransportFailure: Error, Hashable, Sendable {
     /// The connection ended before the answer came. The host may have processed the request.
     case lost
     /// The request was never sent: there was no connection, or no free stream or place, within the
-    /// attempt's timeout; or the host of a `WebRequest` is unknown or refused it, or TLS failed.
+    /// attempt's timeout; or the host of a `WebRequest` is unknown or refused the connection, or
+    /// TLS failed.
     case unreachable
     /// The host has no public address, and the `WebRequest` requires one.
     case address

@@ -15,7 +15,7 @@ package struct Pool {
   /// A place for one connection at a time. Earlier connections of the slot may still be draining.
   private struct Slot {
     var link: LinkID?
-    /// Connections in a row that brought no answer.
+    /// How many of the slot's connections have ended since the last answer on the slot.
     var failures = 0
     /// When to connect again; nil while the slot has a connection, before the start and after
     /// `stop`.

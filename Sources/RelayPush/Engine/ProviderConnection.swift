@@ -13,7 +13,7 @@ final class ProviderConnection: ChannelInboundHandler, @unchecked Sendable {
 
   let id: LinkID
   let session: Session
-  /// An intended reference cycle: the engine releases a connection when it has ended.
+  /// An intended reference cycle: the engine releases the connection when the connection has ended.
   private let engine: PushEngine
   private var context: ChannelHandlerContext?
   private var buffer = ByteBuffer()
@@ -79,12 +79,12 @@ final class ProviderConnection: ChannelInboundHandler, @unchecked Sendable {
     fail("\(error)")
   }
 
-  /// Sends all frames that are ready in one write.
+  /// Sends all ready frames, with one write.
   func flush() {
     guard isDirty, state == .open, let context, context.channel.isWritable else { return }
     isDirty = false
     write(context)
-    // nghttp2 has sent the peer its error code and ends the session.
+    // nghttp2 has sent an error code to the peer, and ends the session.
     if state == .open, session.isOver { fail("the peer broke HTTP/2's rules") }
   }
 

@@ -8,9 +8,10 @@ import Synchronization
 /// Sends requests to one HTTP/2 provider over a few connections of its own, and reports the outcome
 /// of each request.
 ///
-/// Every request gets its outcome exactly once, within its timeout. The engine sends again,
-/// unchanged and while there is time, what the provider certainly did not process (streams above
-/// the last one of a GOAWAY, refused streams). The engine does not keep the order of requests.
+/// Every request gets its outcome exactly once, within its timeout. If the provider certainly did
+/// not process a request (its stream was refused, or is above the last one of a GOAWAY), the engine
+/// sends the request again, unchanged and while there is time. The engine does not keep the order
+/// of requests.
 ///
 /// Requests of any thread wait in the inbox, and many requests wake the event loop only once.
 /// Everything that arrives in one turn of the event loop, from other threads and from sockets, is

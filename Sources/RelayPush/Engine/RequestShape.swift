@@ -1,6 +1,6 @@
-/// What all requests to one provider have in common: their header fields in order, and the fields
-/// of an answer to keep. The shape is fixed when the engine is built, so that a request holds only
-/// values.
+/// What all requests to one provider have in common: their header fields in order, and which header
+/// fields of an answer the engine keeps. The shape is fixed when the engine is built, so that a
+/// request holds only values.
 package struct RequestShape: Sendable {
   /// Header fields after the pseudo headers. A request may leave out the value of any of them.
   package var fields: [Field]

@@ -1,6 +1,6 @@
 package import RelayCore
 
-/// Decides which access token is used when. A token is used until five minutes before its end. Only
+/// Decides which access token a push uses. A token is used until five minutes before its end. Only
 /// one fetch runs at a time, and a new token is fetched when the provider refuses the current one.
 package struct AccessTokens: Sendable {
   private var state = State.none

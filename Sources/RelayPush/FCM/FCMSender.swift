@@ -15,7 +15,8 @@ package final class FCMSender: PushSender {
   /// How many answers the relay did not recognise.
   private let unknownAnswers = Atomic(0)
 
-  /// - Parameter now: the relay's clock; assertions and deadlines use it.
+  /// - Parameter now: the wall clock, for assertions, the age of access tokens, and the time to
+  ///   live of each push.
   package init(
     _ settings: FCMSettings, group: any EventLoopGroup, logger: Logger,
     now: @escaping @Sendable () -> Instant

@@ -16,7 +16,7 @@ package enum FCMVerdicts {
     // The account has no right to the project.
     case (403, "PERMISSION_DENIED"): .route
     case (404, "UNREGISTERED"): .gone
-    // Without an error code the refusal concerns this one message, not the route.
+    // A refusal without one of these error codes concerns this one message, not the route.
     case (403, _), (404, _): .device
     case (429, _): .pace
     case (500, "INTERNAL"), (503, "UNAVAILABLE"): .attempt

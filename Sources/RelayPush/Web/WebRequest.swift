@@ -23,7 +23,7 @@ package struct WebRequest: Sendable {
 
 /// Every bound of a web engine.
 package struct WebLimits: Hashable, Sendable {
-  /// The most requests on their way at once; more wait.
+  /// The most requests on their way at once; further requests wait.
   package var transfersMax = 256
   /// The most of `transfersMax` for one host, so that a silent host leaves places to other hosts.
   package var transfersPerHostMax = 64

@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import SwiftASN1
 
-/// Whether the two halves of a VAPID key belong together.
+/// Checks whether the two halves of a VAPID key belong together.
 ///
 /// The relay derives the public half from the private one. A key file may also name a public half.
 /// If that half differs from the derived one and an app uses it as `applicationServerKey`, push

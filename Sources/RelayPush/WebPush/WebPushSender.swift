@@ -12,7 +12,7 @@ package final class WebPushSender: PushSender {
   private let unanswered = Atomic(0)
   private let unknownAnswers = Atomic(0)
 
-  /// - Parameter now: the relay's clock; tokens and deadlines use it.
+  /// - Parameter now: the wall clock, for the age of tokens and the time to live of each push.
   package init(
     _ settings: WebPushSettings, limits: WebLimits = WebLimits(),
     now: @escaping @Sendable () -> Instant

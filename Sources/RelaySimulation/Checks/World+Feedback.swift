@@ -27,8 +27,8 @@ extension World {
     }
   }
 
-  /// Feedback never reports twice that a registration was given up, and never repeats that a device
-  /// is silent or has returned without another report in between.
+  /// Feedback reports nothing more about a registration after its retirement, and never repeats
+  /// that a device is silent or has returned without another report in between.
   private func checkOrder(_ news: [Feedback.News], _ row: DeviceRow) throws {
     for (before, after) in zip(news, news.dropFirst()) {
       let isWrong =

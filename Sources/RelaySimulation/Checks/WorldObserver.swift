@@ -22,8 +22,8 @@ struct WorldObserver {
     /// The last fact covered by a wake that reported replaced alerts.
     var lostAlerts = Ordinal.zero
     var notifications = Position.zero
-    /// For each courier alert, by its wake number, the further subjects that the alert named. They
-    /// count as told once the device acknowledges the wake.
+    /// For each courier alert, by its wake number, the further subjects that the alert named. These
+    /// subjects count as told once the device acknowledges the wake.
     var beside: [UInt32: (text: PushText, ordinal: Ordinal)] = [:]
 
     mutating func tell(_ text: PushText, _ ordinal: Ordinal) {
@@ -57,7 +57,7 @@ struct WorldObserver {
   /// How many registrations of a device were stepped and not answered yet.
   private var unanswered: [DeviceKey: Int] = [:]
   /// For each address, the device that registered it last, and when. The device is nil if two
-  /// devices registered it at the same time.
+  /// devices registered the address at the same time.
   private var claims: [Address: (key: DeviceKey?, at: Instant)] = [:]
   /// For each address, the device that holds it by an answered registration which no other
   /// registration has followed.

@@ -19,7 +19,7 @@ struct SeenChange {
   var fired: [UserID: [Fired]] = [:]
   /// The devices that were registered, each with what was known of its retirement.
   var devices: [DeviceKey: Retiring] = [:]
-  /// Whether the change went on in slices, or whether no life of the daemon had stepped it.
+  /// Whether the change went on in slices, or no life of the daemon had stepped the change.
   var isUnclear = false
 
   struct Fired {

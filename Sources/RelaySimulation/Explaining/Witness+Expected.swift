@@ -2,7 +2,7 @@ import RelayCore
 
 /// The outcomes that the world allows for a pair of a change and a device.
 extension Witness {
-  /// - Parameter waiting: why a notification that pends may not be told now.
+  /// - Parameter waiting: the reasons for which a notification that pends may still be untold.
   /// - Returns: the allowed outcomes; `nil` if the world knows too little.
   func expected(
     _ notification: Identifier, for key: DeviceKey, waiting: Set<String>
@@ -44,7 +44,7 @@ extension Witness {
   }
 
   /// The outcomes of a change that is on its way. If a recovery stepped the change, the explanation
-  /// does not conclude this, and says `unknown`.
+  /// does not conclude that the change is on its way, and says `unknown`.
   private var onItsWay: Set<String> {
     hasCrashed ? ["on_its_way", "unknown"] : ["on_its_way"]
   }
@@ -96,7 +96,8 @@ extension Witness {
 }
 
 extension SeenChange {
-  /// Whether the change came to this partition for its users, and not only to its home.
+  /// Whether the change came to this partition for the partition's users, and not only because the
+  /// partition is the change's home.
   fileprivate func isForUsers(of partition: PartitionID) -> Bool {
     if change.database == .public { return true }
     guard partition == change.home else { return true }

@@ -23,7 +23,7 @@ struct SeenDelivery {
 
   init(_ fired: SeenChange.Fired) { self.fired = fired }
 
-  /// Whether the outcome is certain.
+  /// Whether the notification cannot pend any more.
   private var isOver: Bool { !mayPend }
 
   mutating func note(_ sight: Witness.Sight) {
@@ -93,7 +93,7 @@ struct SeenDelivery {
     if case .gone = verdict { maybe("retired") }
     guard let flight, flight.push.attempt.id == id else { return }
     if case .gone = verdict {
-      // The relay holds the report for a while before it decides.
+      // The relay waits for a while before it decides whether it believes that the device is dead.
       outcomes.formUnion(["retired", "under_way"])
       return
     }
@@ -125,7 +125,7 @@ struct SeenDelivery {
     }
   }
 
-  /// The device has the change, whatever becomes of the push under way.
+  /// The device has the change, whether the push under way succeeds or fails.
   private mutating func received() {
     courierWake = nil
     guard !isOver else { return }

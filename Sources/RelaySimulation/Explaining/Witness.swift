@@ -26,7 +26,7 @@ struct Witness {
     var alert: String? { attempt.intent == .alert ? text.alert : nil }
   }
 
-  /// The random numbers of the check. It has its own, so that it changes nothing in the world.
+  /// The check's own random numbers, so that the check changes nothing in the world.
   var draw: SeededRandom
   let plan: Plan
   /// The changes that have come to their homes, in order.
@@ -47,8 +47,8 @@ struct Witness {
   /// The topic of each device's last registration. The app may have another token meanwhile.
   private(set) var topics: [DeviceKey: String] = [:]
   var isStopping = false
-  /// Whether explanations are checked at all. A restore ends that, because it undoes what the world
-  /// saw.
+  /// Whether explanations are checked at all. A restore ends the checks, because a restore undoes
+  /// what the world saw.
   var isOn: Bool
 
   init(seed: UInt64, _ plan: Plan) {

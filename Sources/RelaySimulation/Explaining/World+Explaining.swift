@@ -54,7 +54,7 @@ extension World {
     return (notification, observer.witness.draw.pick(near))
   }
 
-  /// Why a notification that pends may not be told to the device now.
+  /// The reasons for which a notification that pends may not have been told to the device yet.
   private func waiting(_ client: Int, _ key: DeviceKey) -> Set<String> {
     if observer.inFlight[key] != nil { return ["under_way", "queued"] }
     let witness = observer.witness

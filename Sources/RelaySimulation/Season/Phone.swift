@@ -4,8 +4,8 @@ import RelayCore
 /// background runs that depends on the use of the app.
 ///
 /// The model follows what Apple documents. A phone gets two or three background pushes an hour;
-/// more pushes are delayed or dropped. An app that was force-quit gets none until the user opens
-/// it. For an offline phone only the newest push is kept.
+/// more pushes are delayed or dropped. An app that was force-quit gets no push until the user opens
+/// the app. For an offline phone only the newest push is kept.
 struct Phone {
   /// What happens to a push that Apple took.
   enum Arrival: Hashable {

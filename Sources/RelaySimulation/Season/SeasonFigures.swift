@@ -5,7 +5,7 @@ package struct SeasonFigures: Sendable {
   /// Pushes handed to Apple, and those that Apple took.
   package var attempts = 0
   package var pushes = 0
-  /// What became of the pushes that Apple took. `ran`: the app ran. `replaced`: while the push
+  /// What happened to the pushes that Apple took. `ran`: the app ran. `replaced`: while the push
   /// waited, a newer push came or the owner opened the app. `dropped`: the push never reached the
   /// app.
   package var ran = 0

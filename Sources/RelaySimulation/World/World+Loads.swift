@@ -48,8 +48,8 @@ extension World {
     faults.corrections.append(now)
   }
 
-  /// Draws a wall clock that is far off for some starts of the daemon. The clock is corrected
-  /// within half an hour.
+  /// Makes the wall clock wrong by a day or more at some starts of the daemon, which the random
+  /// generator chooses. The clock is corrected within half an hour.
   func drawClock() {
     // While the store holds no time, the relay would trust a wrong clock.
     guard store.world.latest > .zero, !faults.isOver,

@@ -71,7 +71,7 @@ package struct JSONCursor: Sendable {
     guard node.kind == .number else { throw mismatch("a whole number") }
     if let number = plainInteger() { return number }
     // A whole number of more than 64 bits is refused, because a double could round it to another
-    // number, which fits.
+    // number that fits 64 bits.
     if !isWrittenWhole, let number = Int64(exactly: tree.double(at: index)) { return number }
     throw problem("must be a whole number that fits 64 bits")
   }

@@ -151,7 +151,7 @@ extension JSONWriter {
     object(members)
   }
 
-  /// Writes an array with one object for each item, whose members `members` writes.
+  /// Writes an array with one object for each item; `members` writes the members of each object.
   package mutating func objects<Item>(
     _ key: StaticString, _ items: some Sequence<Item>, _ members: (inout JSONWriter, Item) -> Void
   ) {

@@ -45,7 +45,7 @@ struct Backoff {
     var seconds = min(Self.longestSeconds, Double(1 << min(failures - 1, 9))) * (0.8 + chance * 0.4)
     isAsked = false
     if let retryAfter, retryAfter >= Self.shortest {
-      // Never sooner than the relay asks.
+      // The wait is never shorter than the relay asks for.
       seconds = retryAfter / .seconds(1) * (1 + chance / 5)
       isAsked = true
     }

@@ -9,8 +9,8 @@ public struct RelayError: Error, Hashable, Sendable, CustomStringConvertible {
     public static let signedOut = Code("signed_out")
     /// No whole answer came. The next call waits until `retryAfter` has passed.
     public static let unreachable = Code("unreachable")
-    /// The relay is busy, stopping or limits this user. The next call waits until `retryAfter` has
-    /// passed.
+    /// The relay is busy, is stopping, or limits this user. The next call waits until `retryAfter`
+    /// has passed.
     public static let busy = Code("busy")
     /// The relay refuses the request, and would refuse it again. `message` says what is wrong.
     public static let refused = Code("refused")
@@ -35,6 +35,6 @@ public struct RelayError: Error, Hashable, Sendable, CustomStringConvertible {
 
   public var description: String { "\(code): \(message)" }
 
-  /// Whether the same call may succeed later, without anything that the app must do.
+  /// Whether the same call may succeed later without any action of the app.
   public var isPassing: Bool { [.unreachable, .busy, .badAnswer].contains(code) }
 }

@@ -4,7 +4,8 @@ struct StatusBoard {
   private(set) var streams: [UInt64: AsyncStream<SyncStatus>.Continuation] = [:]
   private(set) var added: UInt64 = 0
 
-  /// A stream that its reader has dropped is forgotten at the next status.
+  /// Adds a stream and shows it the present status. A stream that its reader has dropped is
+  /// forgotten at the next status.
   ///
   /// - Returns: the stream's number, for `remove`.
   mutating func add(_ stream: AsyncStream<SyncStatus>.Continuation) -> UInt64 {

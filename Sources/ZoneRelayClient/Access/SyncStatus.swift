@@ -6,7 +6,7 @@ public enum SyncStatus: Hashable, Sendable {
   case idle
   /// The client talks to the relay or waits for the sink.
   case working
-  /// An earlier request failed. The client waits for this time before the next one.
+  /// An earlier request failed. The client waits until this time before it sends the next one.
   case waiting(until: Date)
   /// No user is signed in, or the relay refuses the user's token.
   case signedOut

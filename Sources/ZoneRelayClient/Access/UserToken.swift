@@ -7,8 +7,8 @@ public struct UserToken: Hashable, Sendable {
   /// The token itself, as the app's sign-in service has made it.
   public var text: String
 
-  /// Leaves out white space around the token, such as the line feed at the end of a file, because a
-  /// header field cannot hold white space there.
+  /// Leaves out white space around the token, such as the line feed at the end of a file, because
+  /// the header field that carries the token cannot carry such white space.
   public init(user: String, text: String) {
     self.user = user
     self.text = text.trimmingCharacters(in: .whitespacesAndNewlines)

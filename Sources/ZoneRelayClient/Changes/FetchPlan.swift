@@ -4,7 +4,8 @@ struct FetchPlan: Codable, Hashable, Sendable {
   var zones: Set<ZoneID> = []
   var notifications = false
 
-  /// What a round must bring after a wake that does not name everything.
+  /// Both databases with all their zones, and the notifications: what a user's first round must
+  /// bring, or the round after a wake that does not name everything.
   static let everything = FetchPlan(databases: Set(UserDatabase.allCases), notifications: true)
 
   mutating func add(_ other: FetchPlan) {
@@ -26,6 +27,7 @@ public enum Scope: Hashable, Sendable {
 /// When ``ZoneRelayClient/handle(_:_:)`` fetches.
 public enum FetchTime: Hashable, Sendable {
   case now
-  /// The client stores what the wake names and acknowledges the wake. The next round fetches it.
+  /// The client stores what the wake names and acknowledges the wake. The next round fetches what
+  /// the wake names.
   case later
 }

@@ -1,6 +1,7 @@
 public import Foundation
 
-/// A page of the user's notifications, one for each subscription that a change fired.
+/// A page of the user's notifications. A change makes one notification for each subscription that
+/// the change fires.
 public struct NotificationPage: Hashable, Sendable {
   public struct Notification: Hashable, Sendable, Decodable {
     /// This id and `subscriptionID` together identify the notification.

@@ -11,7 +11,7 @@ public struct Wake: Hashable, Sendable {
     public let waits: Bool
   }
 
-  /// The number of this device's wake. A repeated push has the same number.
+  /// The wake's number; each device has its own count. A repeated push has the same number.
   public let number: UInt32
   /// The record name of the user to whom the push belongs.
   public let user: String

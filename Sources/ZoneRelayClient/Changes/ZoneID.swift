@@ -50,6 +50,6 @@ public struct ZoneID: Hashable, Sendable, Codable, Comparable {
 public enum UserDatabase: String, Hashable, Sendable, Codable, CaseIterable {
   /// The user's own zones.
   case `private`
-  /// Zones that others share with the user.
+  /// Zones that other users share with this user.
   case shared
 }

@@ -33,7 +33,8 @@ public struct ZonePage: Hashable, Sendable {
 
   /// The changed records whose tag differs from the tag that the app holds.
   ///
-  /// - Parameter knownTag: the tag that the app holds of a record; nil if it does not hold it.
+  /// - Parameter knownTag: takes a record's name and gives the tag that the app holds of this
+  ///   record; nil if the app does not hold the record.
   public func toFetch(knownTag: (String) -> String?) -> [Record] {
     changed.filter { record in
       guard let tag = record.changeTag, let known = knownTag(record.name) else { return true }

@@ -1,6 +1,6 @@
-/// The records of one zone by name, each with its change tag, kept in step with the zone's pages.
+/// The records of one zone by name, each with its change tag, as the zone's pages have told.
 ///
-/// A sink that has no database of its own may keep this value, stored with its JSON. Store it
+/// A sink that has no database of its own may keep this value, stored as JSON. Store this value
 /// together with whatever else a page changes.
 ///
 /// Names are compared as Swift compares texts: two names that differ only in how a letter with an

@@ -119,7 +119,8 @@ extension ClientState {
 
   /// These zones are about to be read, because their database names them. If the process ends
   /// before the database's token is stored, and a zone is gone by then, the database does not name
-  /// it again: so the client remembers it here, and removes it.
+  /// the zone again: so `begun` remembers the zone, and a later round removes it from the sink's
+  /// copy.
   ///
   /// - Returns: whether the state must be stored before the zones are read.
   mutating func begin(_ batch: [ZoneID]) -> Bool {
@@ -205,9 +206,9 @@ extension ClientState {
     }
   }
 
-  /// Adds what a wake names to what the next round must bring. That is everything if the push could
-  /// not name all, if a number was left out (a push may have been missed), or if the number is
-  /// lower than the last one (the relay counts anew).
+  /// Adds what a wake names to what the next round must bring. The next round must bring everything
+  /// if the push could not name all, if a number was left out (a push may have been missed), or if
+  /// the number is lower than the last one (the relay counts anew).
   ///
   /// - Returns: false if the wake belongs to another user; then nothing is changed.
   mutating func note(_ wake: Wake, at now: Date) -> Bool {

@@ -1,14 +1,15 @@
 public import Foundation
 
-/// The client's state in one file, which only its owner can read. Each save writes a temporary file
-/// beside it, makes that durable, and renames it.
+/// The client's state in one file, which only the file's owner can read. Each save writes a
+/// temporary file in the same directory, makes the temporary file durable, and renames it to the
+/// state's file.
 ///
-/// Two clients must not share a file, nor an app and its extension: each would store tokens of
-/// pages that the other one has applied. The file has no lock, because iOS ends an app that holds
-/// one while it is suspended. Instead a save throws ``RelayError/Code/badState`` if another client
-/// has saved since this one has read or saved the file. Each client writes a temporary file of its
-/// own, so that the file is always whole: of two saves at the same moment the later one stays, and
-/// the other client learns of it at its next save.
+/// Two clients must not share a file, and neither must an app and its extension: each would store
+/// tokens of pages that the other one has applied. The file has no lock, because iOS ends an app
+/// that holds a lock while the app is suspended. Instead a save throws ``RelayError/Code/badState``
+/// if another client has saved since this one has read or saved the file. Each client writes a
+/// temporary file of its own, so that the file is always whole: of two saves at the same moment the
+/// later one stays, and the other client learns of it at its next save.
 public struct StateFile: StateStore {
   private let url: URL
   private let draft: URL
@@ -24,7 +25,8 @@ public struct StateFile: StateStore {
 
   public func load() throws -> Data? {
     removeDrafts()
-    // Noted before the file is read, so that a save in between counts as another client's.
+    // The file's identity is taken before the file is read, so that a save in between counts as
+    // another client's save.
     let file = FileIdentity(url)
     let state = file == .absent ? nil : try Data(contentsOf: url)
     newest.note(file)

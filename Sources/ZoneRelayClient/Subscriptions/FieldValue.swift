@@ -50,7 +50,7 @@ extension FieldValue: Encodable {
     }
   }
 
-  /// A value of a list.
+  /// A value in a list, encoded without its type.
   private struct Bare: Encodable {
     var value: any Encodable
 

@@ -37,7 +37,7 @@ public struct Subscription: Hashable, Sendable {
       notification: notification, isUrgent: isUrgent)
   }
 
-  /// Fires for every change in any zone of a database but the default zone.
+  /// Fires for every change in any zone of a database except the default zone.
   ///
   /// - Parameters: as for ``zone(_:_:recordType:notification:isUrgent:)``.
   public static func database(

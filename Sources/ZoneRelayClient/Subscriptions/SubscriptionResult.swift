@@ -1,4 +1,4 @@
-/// What became of one subscription.
+/// Whether the relay saved or removed one subscription.
 public struct SubscriptionResult: Hashable, Sendable {
   /// The subscription's id.
   public let id: String

@@ -12,7 +12,8 @@ struct SubscriptionWaits {
     return SubscriptionResult(id: change.id, error: error)
   }
 
-  /// The relay has answered.
+  /// The relay has answered a change: notes how long this change must wait, if the relay asks for a
+  /// wait.
   mutating func take(_ result: SubscriptionResult, of change: SubscriptionChange, at now: Duration)
   {
     if let saved = change.saved {

@@ -1,4 +1,4 @@
-/// The members of every error, of a request or an item.
+/// The members of every error: of an error of the whole request, and of one item of an answer.
 struct ErrorAnswer: Decodable {
   var serverErrorCode: String?
   var reason: String?
@@ -7,7 +7,7 @@ struct ErrorAnswer: Decodable {
   static let tokenExpired = "CHANGE_TOKEN_EXPIRED"
   static let zoneNotFound = "ZONE_NOT_FOUND"
 
-  /// The error that the item of an answer has; nil if it has none.
+  /// The error of one item of an answer; nil if the item has no error.
   ///
   /// - Parameter subject: names the item.
   func error(of subject: String) -> RelayError? {

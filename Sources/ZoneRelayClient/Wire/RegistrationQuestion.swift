@@ -11,7 +11,7 @@ struct RegistrationQuestion: Encodable {
   private var token: String?
   private var subscription: BrowserSubscription?
 
-  /// - Throws: if `address` holds no subscription of a browser.
+  /// - Throws: if `address` is `.webPush` and its JSON is no subscription of a browser.
   init(
     _ address: PushAddress, of installation: UUID, in environment: RelayAddress.Environment
   ) throws {

@@ -5,8 +5,8 @@ extension RelayAnswer {
   /// request.
   func failure(_ path: String, at now: Date) -> RelayError {
     switch status {
-    // A 408 means that the body came too slowly. A 410 that does not come from the relay comes
-    // from a proxy before it.
+    // A 408 means that the body came too slowly. The client handles the relay's own 410 before this
+    // call, so a 410 here comes from a proxy before the relay.
     case 408, 410, 429, 500...599:
       RelayError(.busy, reason(path), retryAfter: retryAfter(at: now))
     // A relay does not redirect: a network that asks for a sign-in has answered, or a proxy.

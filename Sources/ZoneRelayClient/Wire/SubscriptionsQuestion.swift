@@ -6,7 +6,7 @@ struct SubscriptionChange {
   var saved: Subscription?
 }
 
-/// `subscriptions/modify`.
+/// The body of a request to `subscriptions/modify`.
 struct SubscriptionsQuestion: Encodable {
   private var operations: [Operation]
 

@@ -68,9 +68,9 @@ struct WorkQueue {
     return .round
   }
 
-  /// The running round begins to fetch what all callers want until now, so the callers that came
-  /// while the round waited for the user's token share the round. If the round is being stopped, it
-  /// begins nothing, and these callers get the next round.
+  /// The running round begins to fetch what all callers have asked for until now, so the callers
+  /// that came while the round waited for the user's token share the round. If the round is being
+  /// stopped, it begins nothing, and these callers get the next round.
   mutating func beginRound() {
     guard stopping.isEmpty, current?.isRound == true else { return }
     current?.callers.formUnion(fetchers)
@@ -83,7 +83,8 @@ struct WorkQueue {
     stopping.isEmpty && current?.callers.isEmpty == false
   }
 
-  /// A caller does not wait any more. Its call is run only if it has begun.
+  /// A caller does not wait any more. If its call has begun, the call goes on to its end; otherwise
+  /// the call is never run.
   mutating func leave(_ caller: Caller) {
     calls.removeAll { $0 == caller }
     stopping.remove(caller)

@@ -4,7 +4,7 @@ internal import ZoneRelayClient
 /// An installation of a user, and what it has not fetched yet.
 struct Device {
   let user: String
-  /// The zones with changes, each with the database in which its user sees it.
+  /// The zones with changes, each with the database in which the device's user sees the zone.
   var zones: [ZoneID: UserDatabase] = [:]
   var hasNotifications = false
   /// Whether something pends that no wake has told.

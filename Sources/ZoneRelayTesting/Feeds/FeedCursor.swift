@@ -4,7 +4,7 @@ struct FeedCursor {
   var position: Int
   /// Where the reader's catch-up began, before its first page; 0 without a token.
   var base: Int
-  /// The feed's newest place when the catch-up began; nil after its last page.
+  /// The feed's newest place when the catch-up began; nil after the last page of the catch-up.
   var head: Int?
 
   static let start = FeedCursor(position: 0, base: 0)
@@ -24,7 +24,8 @@ struct FeedCursor {
     "\(era)~\(position)~\(base)~\(head.map { "\($0)" } ?? "-")~\(feed)"
   }
 
-  /// - Throws: CloudKit's two texts for a token that is garbled or of another feed.
+  /// - Throws: an error with CloudKit's text: one text if the token is garbled, another text if the
+  ///   token belongs to another feed.
   static func read(
     _ token: String, of feed: String
   ) throws(Answer) -> (era: Int, cursor: FeedCursor) {

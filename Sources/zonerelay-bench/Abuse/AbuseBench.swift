@@ -100,8 +100,8 @@ struct AbuseBench {
     phase.add(users, await connecting)
   }
 
-  /// How long `settle` waits. One request may bring a thousand changes, each of which notifies ten
-  /// thousand users, so the wait can take minutes.
+  /// How long `settle` waits at most. One request may bring a thousand changes, each of which
+  /// notifies ten thousand users, so the wait can take minutes.
   private static let patience = Duration.seconds(900)
 
   /// Waits until all accepted changes are folded and delivered to the feeds, and the store stops

@@ -1,7 +1,8 @@
 import Foundation
 import NIOCore
 
-/// The user of the burst with devices and zones, and the callers that use them.
+/// The user of the burst, with the user's devices and zones; and the record servers and clients
+/// that call the daemon.
 struct BurstScene {
   let daemon: MeasuredDaemon
   let shape: BurstShape

@@ -67,8 +67,8 @@ struct PathScene {
   /// - Returns: the times from the answer to an event until its push.
   func latencies(of users: Range<Int>) async throws -> Latencies {
     var writer = EventWriter(run: "idle")
-    // The relay becomes idle before each event.
     let requests = writer.requests(users.map(Self.subject), eventsEach: 1)
+    // Each event is sent 50 ms after the last answer, so that the relay is idle before each event.
     let caller = PacedProducer(requests) { _, _ in .now() + .milliseconds(50) }
     let exchange = try await daemon.connect([caller])
     async let pushes = tail.next(users.count, within: .seconds(60))

@@ -1,7 +1,8 @@
 import Foundation
 
-/// The reference for the push figures: h2load, with one connection of 500 streams and with the same
-/// paths, headers and body size. h2load makes no payloads and no decisions.
+/// The reference for the push figures: h2load, with one connection of 500 streams, and with the
+/// same paths, headers and body size as zonerelay's pushes. h2load makes no payloads and no
+/// decisions.
 struct H2Load {
   private let bench: Workbench
   private let sink: Sink

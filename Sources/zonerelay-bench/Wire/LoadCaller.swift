@@ -15,7 +15,7 @@ enum Turn {
   case done
 }
 
-/// One request and its answer, for the setup.
+/// A caller that sends one request and keeps the answer.
 ///
 /// `@unchecked Sendable`: the object is used on the bench's one event loop only; the answer is read
 /// after the run.

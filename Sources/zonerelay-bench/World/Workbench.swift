@@ -7,7 +7,8 @@ import Synchronization
 final class Workbench: Sendable {
   let options: BenchOptions
   let directory: URL
-  /// A group of one loop: the load generator must not take both cores from the measured program.
+  /// A group of one loop, so that the load generator uses at most one core: the goals are measured
+  /// on two cores, and the measured program needs the other one.
   let group: MultiThreadedEventLoopGroup
   private let state = Mutex(State())
 

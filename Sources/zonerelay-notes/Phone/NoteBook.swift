@@ -1,7 +1,7 @@
 import Foundation
 import ZoneRelayClient
 
-/// A phone's copy of its zones and the user's edits, in one file, which is replaced whole.
+/// A phone's copy of its zones, and the user's edits, in one file. Each change replaces the file.
 actor NoteBook: ChangeSink {
   struct Content: Codable {
     /// What the relay's pages have named, and what the record server has answered.
@@ -52,7 +52,7 @@ actor NoteBook: ChangeSink {
   /// The record server has answered an edit. A refused edit stays in the file for the user.
   func answered(_ edit: Edit, with answer: [Note], isRefused: Bool = false) throws {
     try change {
-      guard $0.pending.contains(where: { $0.id == edit.id }) else { return }  // signed out
+      guard $0.pending.contains(where: { $0.id == edit.id }) else { return }  // sign-out or purge
       $0.keep(answer, in: edit.zone)
       $0.pending.remove(edit, after: answer.first)
       if isRefused { $0.refused.append(edit) }
@@ -90,7 +90,7 @@ actor NoteBook: ChangeSink {
   }
 
   /// Edits from before the first sign-in belong to the user who signs in. Signing out removes edits
-  /// that were not sent: an app asks its user first.
+  /// that were not sent: a real app should ask its user first.
   func accountChanged(from: String?, to: String?) throws {
     if from != nil { try change { $0 = Content() } }
   }

@@ -1,7 +1,7 @@
 import Foundation
 import ZoneRelayClient
 
-/// The app on one device. Online it sends the user's edits and fetches changes, side by side.
+/// The app on one device. While online, it sends the user's edits and fetches changes in parallel.
 actor Phone {
   nonisolated let book: NoteBook
   private(set) var isOnline = true
@@ -33,9 +33,9 @@ actor Phone {
       let isOnline = isOnline
       async let _ = isOnline ? persist(say) { try await self.sendEdits(&$0) } : ()
       async let _ = isOnline ? persist(say) { try await self.receiveChanges(&$0) } : ()
-      // Shortens the client's wait after failures. `receiveChanges` says why it fails.
+      // Shortens the wait after failures. Errors are ignored: `receiveChanges` reports its own.
       async let _ = isOnline ? try? await client.refresh() : nil
-      for await _ in untilRestart {}  // then all are cancelled
+      for await _ in untilRestart {}  // then all three calls are cancelled
     }
   }
 

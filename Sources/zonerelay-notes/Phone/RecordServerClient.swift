@@ -10,7 +10,7 @@ actor RecordServerClient {
     (self.url, self.user, self.transport) = (url, user, transport)
   }
 
-  /// The user's token, for the relay and for the record server. Calls during a sign-in share it.
+  /// The user's token, for the relay and the record server. Calls during a sign-in await its token.
   func token(_ reason: CredentialReason) async throws -> UserToken {
     if let signIn { return try await signIn.value }
     if reason == .needed, let token { return token }

@@ -11,8 +11,8 @@ struct NoteStore: Sendable {
 
   init(_ file: URL) throws {
     database = try DatabaseQueue(path: file.path)
-    // A deleted note keeps its row and revision. `edit` has all ids, also of edits without effect.
-    // `notBefore` is null when the relay has judged the event.
+    // A deleted note keeps its row and revision. `edit` has all edits' ids, also those without
+    // effect. `notBefore` is null when the event must not be posted again.
     let schema = """
       CREATE TABLE IF NOT EXISTS note (
         owner TEXT, zone TEXT, name TEXT, text TEXT, revision INTEGER NOT NULL,
@@ -28,7 +28,7 @@ struct NoteStore: Sendable {
     try database.write { try $0.execute(sql: schema) }
   }
 
-  /// Carries out an edit; one that comes again changes nothing. Returns the note as it is then.
+  /// Carries out an edit; a repeated edit changes nothing. Returns the note as it is afterwards.
   func save(_ edit: Edit, by user: String, on installation: UUID) async throws -> Note? {
     guard edit.isStorable else {
       throw HTTPError(
@@ -81,7 +81,7 @@ struct NoteStore: Sendable {
     return try await database.read { try request.fetchAll($0) }
   }
 
-  /// Marks these events, and older waiting events of the same note: the newest event is enough.
+  /// Marks these and older waiting events of the same subject as answered: the newest is enough.
   func mark(_ events: [WaitingEvent], _ refusals: [Int: Refusal]) async throws {
     try await database.write { db in
       for (place, event) in events.enumerated() {

@@ -6,7 +6,7 @@ import ZoneRelayClient
 struct OutboxPoster: Sendable {
   let store: NoteStore, relay: RelayAddress, key: String
   var transport: any RelayTransport = URLSessionTransport()
-  var backoff = Backoff(most: 10)  // a single poster, for which all phones wait
+  var backoff = Backoff(most: 10)  // at most 10 s: all phones wait for this one poster
   let say: @Sendable (String) -> Void
   private static let eventsMax = 500  // the relay takes up to 1,000 a request
 
@@ -21,7 +21,7 @@ struct OutboxPoster: Sendable {
       let request = RelayRequest(
         method: "POST", url: relay.url.appendingPathComponent(path), headers: headers,
         body: Data("[\(events.map(\.json).joined(separator: ","))]".utf8))
-      // Without an answer, the relay may still have accepted the events, so they are sent again.
+      // Without an answer it is unknown if the relay accepted the events, so they are sent again.
       let answer = (try? await transport.send(request)) ?? RelayAnswer(status: 0)
       if answer.status == 413, events.count > 1 { return count = events.count / 2 }
       guard let refusals = Refusal.all(in: answer) else { throw ServerFailure(answer: answer) }
@@ -32,7 +32,7 @@ struct OutboxPoster: Sendable {
   }
 }
 
-/// The event that tells the relay of a change, without the note's text. A repeated `id` is ignored.
+/// Tells the relay of a change, without the note's text. The relay ignores a repeated `id`.
 struct RelayEvent: Encodable {
   struct Record: Encodable { var recordName: String, recordType = "Note", recordChangeTag: String }
   struct Author: Encodable { var userRecordName: String, clientId: UUID? = nil }

@@ -9,7 +9,7 @@ struct RecordServer: Sendable {
 
   func responder() -> CallbackResponder<BasicRequestContext> {
     let router = Router()
-    // Your sign-in stands here. The sample believes every name.
+    // Put your own sign-in here. The sample gives a token for any name and checks nothing.
     router.post("sign-in") { request, _ in
       let user = SubjectClaim(value: String(buffer: try await request.body.collect(upTo: 1_000)))
       return try await keys.sign(UserClaims(sub: user, aud: AudienceClaim(value: container)))
@@ -28,7 +28,7 @@ struct RecordServer: Sendable {
       }
     }
     let routes = router.buildResponder()
-    // Without this header Linux's URLSession may repeat a request without its body, and wait 30 s.
+    // Without `Connection: close`, Linux's URLSession may lose the body on a retry, and wait 30 s.
     return CallbackResponder { request, context in
       var response = Response(status: .internalServerError)  // a fault: the phone tries again
       do { response = try await routes.respond(to: request, context: context) } catch {
@@ -40,7 +40,7 @@ struct RecordServer: Sendable {
   }
 }
 
-/// What a user's token says. The relay has the same secret: one token opens both servers.
+/// What a user's token says. The relay has the same secret, so both servers accept the token.
 struct UserClaims: JWTPayload {
   var sub: SubjectClaim, aud: AudienceClaim, exp = ExpirationClaim(value: .now + 3_600)
   func verify(using algorithm: some JWTAlgorithm) throws { try exp.verifyNotExpired() }

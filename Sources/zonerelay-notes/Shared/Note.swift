@@ -1,7 +1,7 @@
 import Foundation
 import ZoneRelayClient
 
-/// A note as the record server keeps it. Each change gives it the next revision, also a deletion.
+/// A note as the record server keeps it. Each change or deletion gives the note the next revision.
 struct Note: Codable, Hashable, Sendable {
   var name: String, revision: Int
   var text: String?
@@ -11,7 +11,7 @@ struct Note: Codable, Hashable, Sendable {
 }
 
 enum Question: Codable {
-  /// `installation` is the phone's name at the relay, which does not wake it for its own change.
+  /// `installation` names the phone at the relay. The relay wakes no phone for its own change.
   case save(Edit, installation: UUID)
   case fetch(names: [String], zone: ZoneID)
   /// Keeps an answer below `RelayRequest.answerBytesMax`, even if JSON has 6 bytes for each byte.

@@ -1,5 +1,5 @@
 extension Stage {
-  /// Plays without a terminal. After each line it waits until all phones equal the record server.
+  /// Runs fixed lines without a terminal; after each, online phones must equal the record server.
   func playScript() async throws {
     for line in [
       "s", "Shopping: milk", "3 Party: Saturday at 8",

@@ -6,8 +6,8 @@ extension Stage {
     o: phone 2 offline, online · k: kill the relay, start it · x: expire all tokens · Ctrl-C: end\n
     """
 
-  /// Carries out a line that a user types. `2 Shopping: milk` writes on the second phone,
-  /// `2 Shopping:` deletes; without a number it is the first phone, without a name a new note.
+  /// Carries out a typed line. `2 Shopping: milk` writes a note on the second phone, `2 Shopping:`
+  /// deletes it. Without a number, the line is for phone 1; without a name, it makes a new note.
   func obey(_ line: String) async throws {
     switch line {
     case "o": await phones[1].restart(isOnline: !phones[1].isOnline)

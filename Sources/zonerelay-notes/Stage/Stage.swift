@@ -11,7 +11,7 @@ import ZoneRelayClient
   let relay: RelayProcess, store: NoteStore, phones: [Phone]
 
   static func main() async {
-    signal(SIGPIPE, SIG_IGN)  // a reader that leaves (`| head`) must not end the stage first
+    signal(SIGPIPE, SIG_IGN)  // a closed pipe (`| head`) must not end the stage before its cleanup
     let named = ProcessInfo.processInfo.environment["NOTES_RELAY"].map(URL.init(fileURLWithPath:))
     let beside = Bundle.main.bundleURL.appendingPathComponent("zonerelay")
     do {
@@ -30,7 +30,7 @@ import ZoneRelayClient
       let why = "cannot make \(folder.path): \(String(cString: strerror(errno)))"
       throw StageError(description: "\(why); set TMPDIR to a folder that you may write")
     }
-    defer { try? FileManager.default.removeItem(at: folder) }  // else the system cleans it
+    defer { try? FileManager.default.removeItem(at: folder) }  // else the system removes the folder
     let port = 10_000 + Int(getpid()) % 10_000 * 2
     let relay = try RelayProcess(binary, in: folder, port: port)
     defer { relay.kill() }
@@ -59,10 +59,10 @@ import ZoneRelayClient
           throw StageError(description: "record server: \(error); \(relay.remedy)")
         }
       },
-      {  // Here, so that the server ends last: it fails if it is cancelled while a phone connects.
+      {  // Nested so that the server ends last: it fails if it is cancelled while a phone connects.
         try await sideBySide(
           {
-            defer { relay.kill() }  // before the other parts stop: no request waits for it
+            defer { relay.kill() }  // before other parts stop, so no request waits for the relay
             guard await signals.first(where: { _ in true }) != nil, !isTerminal else { return }
             throw StageError(description: "interrupted")
           },
@@ -78,7 +78,7 @@ import ZoneRelayClient
   }
 
   static func write(_ text: String, to output: FileHandle = .standardOutput) {
-    try? output.write(contentsOf: Data(text.utf8))  // without a reader the play goes on
+    try? output.write(contentsOf: Data(text.utf8))  // without a reader, the program goes on
   }
 }
 

@@ -108,7 +108,7 @@ import Testing
     try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
   }
 
-  /// The Swift block after the comment on the page that names the sample.
+  /// The page's Swift block that follows the comment with the sample's name.
   private static func sample(_ name: String, of page: String) throws -> String {
     guard let mark = page.range(of: "<!-- sample: \(name) -->\n```swift\n"),
       let end = page.range(of: "\n```", range: mark.upperBound..<page.endIndex)

@@ -40,7 +40,7 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// Port 9 of loopback has no server. An app team's CI must not take this for a success.
+  /// Port 9 of loopback has no server. The command must not report a success to an app team's CI.
   @Test func `a phone that fetched nothing in its time has failed`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }

@@ -52,8 +52,8 @@ struct DoctorRun {
 
 extension Workplace {
   /// A workplace in which `doctor` reports no fault once the daemon runs: no other user may enter
-  /// the workplace, and its limits fit any shell. The configuration is written, and the stand-in
-  /// runs.
+  /// the workplace, and the daemon needs no more open files than any shell allows. The
+  /// configuration is written, and the stand-in runs.
   ///
   /// - Parameters:
   ///   - options: options of the stand-in.
@@ -73,7 +73,8 @@ extension Workplace {
     }
   }
 
-  /// Closes the workplace to all others, and writes a configuration that fits any shell's limits.
+  /// Closes the workplace to all other users, and writes a configuration that needs no more open
+  /// files than any shell allows.
   func configureForDoctor(window: String = "100ms", environment: String = "") throws {
     try FileManager.default.setAttributes(
       [.posixPermissions: 0o700], ofItemAtPath: directory.path)

@@ -50,7 +50,7 @@ struct ExplainScene {
     return (report, ended.status)
   }
 
-  /// What `explain` says became of the change with this id for the phone.
+  /// The result that `explain` gives for the phone and the change with this id.
   func result(of id: String) async throws -> ExplainReport.Result? {
     try await explain(["--change", "/records/api-1", id, "--device", phone.client])
       .report?.changes.last?.devices.first?.result

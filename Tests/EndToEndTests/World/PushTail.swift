@@ -44,8 +44,8 @@ struct PushTail {
   }
 
   /// Checks that each wake has one `apns-id`, that a device's wakes come in order, that at most
-  /// `changes` wakes are delivered, and that no more wakes are delivered twice than pushes ended
-  /// without an answer.
+  /// `changes` wakes are delivered, and that the number of wakes delivered twice is at most the
+  /// number of pushes that ended without an answer.
   ///
   /// - Parameter unanswered: the relay's count of pushes that ended without an answer.
   /// - Returns: the violations, for each device.

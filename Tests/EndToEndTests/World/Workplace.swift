@@ -93,8 +93,8 @@ struct Workplace {
     try text.write(toFile: configPath, atomically: true, encoding: .utf8)
   }
 
-  /// Ends the processes of the test and removes the directory. A test calls this in a `defer`, so
-  /// that it happens however the test ends.
+  /// Ends the processes of the test and removes the directory. A test calls `remove` in a `defer`,
+  /// so that the directory is removed even if the test fails.
   func remove() {
     started.killAll()
     // A failure here does not matter to the test. The system cleans a directory that is left

@@ -66,7 +66,7 @@
     do throws(FuzzedParser.Defect) {
       try FuzzDriver.chosen?.read(Array(UnsafeBufferPointer(start: bytes, count: length)))
     } catch {
-      // libFuzzer keeps an input only if the input ends the process.
+      // libFuzzer reports an input, and saves it as a failure, only if the input ends the process.
       fatalError("\(FuzzDriver.chosen?.name ?? ""): \(error.reason)")
     }
     return 0

@@ -23,7 +23,8 @@ enum DamagedStore {
     }
   }
 
-  /// Reads all that a start of the daemon and HTTP requests read.
+  /// Claims and loads all partitions and reads their journals, as a daemon does when it starts.
+  /// Then makes some of the reads that HTTP requests make, and trims.
   static func read(_ store: SQLiteStore) async throws {
     let leases = try await claim(store)
     var tables: [PartitionTables] = []

@@ -254,7 +254,8 @@ import Testing
     #expect(codes([evidence.finding]) == [expected])
   }
 
-  /// The account server may take the connection and then say nothing, or too much.
+  /// The account server may accept the connection and then send no answer, or one that is too
+  /// large.
   @Test(arguments: [
     (ClientError.Code.noHost, "host_unknown"), (.refused, "server_unreachable"),
     (.tls, "server_untrusted"), (.timeout, "keys_unusable"), (.connectionLost, "keys_unusable"),

@@ -2,9 +2,9 @@ import Testing
 
 @testable import RelayCommands
 
-/// The order of the doctor's looks, and what it skips after which result.
+/// The order of the doctor's steps, and which steps the doctor skips after which result.
 @Suite struct ExaminationTests {
-  /// A run of the whole examination: each look, or `-` and the group of a skipped one.
+  /// The steps of one whole run of the doctor. For skipped steps the list has `-` and their group.
   private func transcript(
     isOffline: Bool = false, hasSettings: Bool = true, hasStore: Bool = true,
     isRunning: Bool = true
@@ -64,7 +64,7 @@ import Testing
       ])
   }
 
-  /// An operator repairs the first failure first, so the looks must come in the order of their
+  /// An operator repairs the first failure first, so the doctor must look in the order of the
   /// groups.
   @Test func `the groups of the looks keep the order of the groups`() {
     let groups = Examination.Step.allCases.filter { $0 != .clockRun }.map(\.group)

@@ -2,7 +2,7 @@
 import Testing
 
 /// A burst under the adaptive budget: the lane tells the burst's first change at once, and the rest
-/// when the burst is silent.
+/// when the burst is over.
 @Suite struct BurstTests {
   /// The lane of a device that answers. With `max` 3 the even gap between two wakes is 20 minutes.
   /// The last wake was two hours ago.

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RelayCore
 
-/// While readers wait, every other cut is without the partitions that have much to fold.
+/// While readers wait, every second cut leaves out the partitions that have much to fold.
 @Suite struct CutTurnsTests {
   @Test func `a large partition is left out of one cut, but never of two in a row`() {
     var turns = CutTurns()

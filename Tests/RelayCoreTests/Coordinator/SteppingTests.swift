@@ -79,7 +79,7 @@ import Testing
   }
 
   /// A partition that a cut left out ends its request, and begins no other before the next cut.
-  /// Otherwise requests that follow each other closely would keep it out of every cut.
+  /// Otherwise requests that follow each other closely would keep the partition out of every cut.
   @Test func `a left-out partition ends its request and waits for the next cut`() {
     var stepping = Stepping()
     stepping.add([unit(1, 1...10), unit(1, 11...20)])

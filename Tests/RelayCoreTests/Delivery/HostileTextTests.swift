@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  /// The longest text is cut first; the others stay as they are.
+  /// The longest text is cut first; the other texts stay as they are.
   @Test func `a long body is shortened before the title and the subtitle`() throws {
     var info = NotificationInfo()
     info.alert.title = "A title"

@@ -153,7 +153,8 @@ import Testing
     #expect(first.next.era == 9 && !second.hasMore)
   }
 
-  /// Seed 13209: a page left out a record that had moved ahead; a restored copy moved it back.
+  /// Seed 13209: earlier, a page left out a record that had moved ahead in the feed. A restored
+  /// copy moved the record back, and the client never got the record.
   @Test func `a token between pages is lost if its page saw lost history`() {
     guard case .page(let first) = read(feed, place(10), limit: 1) else {
       Issue.record("a token at the floor reads")

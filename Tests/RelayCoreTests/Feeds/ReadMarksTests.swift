@@ -128,7 +128,8 @@ import Testing
     #expect(marks?.notifications == [Sample.nid(1), Sample.nid(2)])
   }
 
-  /// One user's marks are bounded until a fold has taken them. They take no room from another user.
+  /// One user's marks are bounded until a fold has taken them. One user's marks take no room from
+  /// another user.
   ///
   /// Limit: limits.readMarksPerUser
   @Test(arguments: [(count: 399, isTaken: true), (400, true), (401, false)])

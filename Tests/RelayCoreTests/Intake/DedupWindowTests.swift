@@ -112,8 +112,9 @@ import Testing
     #expect(left == [904, 0, 0])
   }
 
-  /// Repeats come near the edge of the memory. A replay from any place judges each repeat as
-  /// before, so the replay drops no accepted change and accepts no dropped change.
+  /// Producers repeat ids that the relay is about to forget, or has just forgotten. A replay, from
+  /// the start or from a fold, answers each repeat as the relay did before. So the replay drops no
+  /// accepted change and accepts no dropped change.
   @Test(arguments: 1...8 as ClosedRange<UInt64>)
   func `a replay forgets each id at the same point`(seed: UInt64) {
     var draw = SeededRandom(seed: seed)

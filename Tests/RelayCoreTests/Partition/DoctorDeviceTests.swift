@@ -2,7 +2,8 @@ import Testing
 
 @testable import RelayCore
 
-/// A device of the doctor is told as any other, and no count of operators shows it.
+/// A device of the doctor is told of changes like any other device, but counts in no number that
+/// operators see.
 @Suite struct DoctorDeviceTests {
   private let zone = ZoneID(name: "doctor-1", owner: .doctor)
   private let key = DeviceKey(scope: Sample.scope, user: .doctor, client: Sample.client(1))

@@ -118,8 +118,8 @@ import Testing
     #expect(looks == 1)
   }
 
-  /// Two spellings of `é` are two record types; one has a subscriber. With one name for both, the
-  /// interest in one would end with the last subscriber to the other.
+  /// Two spellings of `é` are two record types, and only one of them has a subscriber. If both were
+  /// one type, the interest in one spelling would end with the last subscriber to the other.
   @Test func `two spellings of a record type have separate subscribers`() {
     var rig = rig(inHome: false, limits)
     rig.step(

@@ -201,8 +201,8 @@ import Testing
     #expect(wakes.last!.at - wakes.first!.at >= .seconds(18))
   }
 
-  /// The bound is for all 64 partitions together: three users in each of them. Whether a change in
-  /// slices is hot is decided before its users are visited.
+  /// The bound counts the users of all 64 partitions together; here it is three for each partition.
+  /// Whether a change in slices is hot is decided before its users are visited.
   @Test(arguments: [(participants: 3, isHot: false), (4, true)], [1_000, 2])
   func `a shared zone is hot from one participant above the bound`(
     _ zone: (participants: Int, isHot: Bool), slice: Int

@@ -2,7 +2,8 @@ import RelayCore
 import RelayEngine
 import Synchronization
 
-/// Test keys with plain hashing, which is enough to tell the relay's own tokens from others.
+/// Test keys with plain hashing, which is enough to distinguish the relay's own tokens from other
+/// tokens.
 struct TestKeys: TokenKeys, IdentityKeys {
   var signing: UInt32 = 7
   /// The ids of this relay's keys. A token with any other key id is a token of an unknown key.

@@ -43,8 +43,8 @@ import Testing
     }
   }
 
-  /// The daemon and the doctor run at the same time. The one that needs a new token later takes the
-  /// token that the other has signed, so that Apple sees one update.
+  /// The daemon and the doctor run at the same time. The process that is the second to need a new
+  /// token uses the token that the first process has signed, so that Apple sees one update.
   @Test func `a process uses the token that another process has signed meanwhile`() async throws {
     let pem = P256.Signing.PrivateKey().pemRepresentation
     try await withDirectory { directory in

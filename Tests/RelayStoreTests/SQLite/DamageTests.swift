@@ -50,8 +50,8 @@ import Testing
     #expect(tables.allSatisfy { !$0.wasStopped })
   }
 
-  /// Within a text a byte 1 follows each zero byte. The store never writes another byte there, and
-  /// a reader would take it for another key.
+  /// Within a text a byte 1 follows each zero byte. The store never writes another byte there. A
+  /// reader that accepted another byte would read a wrong key.
   @Test(arguments: [UInt8(2), 0xa9, 0xff])
   func `a key with an invalid escape after a zero byte is refused`(mark: UInt8) throws {
     var whole = StoreKeyReader([0x41, 0, 1, 0x42, 0, 0])

@@ -50,8 +50,8 @@ import Testing
     #expect(try await bench.read(bench.feed, limit: 1).hasMore)
   }
 
-  /// The test fills a real disk: this program runs again as a child that alone sees a small file
-  /// system.
+  /// The test fills a real disk: this program runs again as a child process, and only this child
+  /// sees a small file system.
   @Test(
     .enabled(
       if: SmallDisk.path != nil || SmallDisk.canMount,

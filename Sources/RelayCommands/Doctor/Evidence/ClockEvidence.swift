@@ -9,8 +9,8 @@ struct ClockEvidence: Sendable {
   /// is wrong.
   var isRunning: Bool
 
-  /// A clock that shows an earlier time was never set, because this version was made later than
-  /// that.
+  /// The beginning of 2025. This version was made later, so a clock that shows an earlier time was
+  /// never set.
   static let earliest = Instant(milliseconds: 1_735_689_600_000)
   /// A clock that is behind the relay's time by less than this is not reported, because the relay's
   /// time goes on without it.
@@ -41,7 +41,8 @@ struct ClockEvidence: Sendable {
 struct ClockRun: Sendable {
   /// How far the wall clock went on.
   var wall: Span
-  /// How far the boot clock went on, which counts from the boot and is never set.
+  /// How far the boot clock went on. The boot clock counts from the boot of the machine and is
+  /// never set.
   var boot: Span
 
   /// A smaller difference may only be the time between the readings of the two clocks.
@@ -56,8 +57,8 @@ struct ClockRun: Sendable {
   }
 }
 
-/// The time of a server's clock, from the `Date` of its answer, and the time of our clock at that
-/// moment.
+/// The time of a server's clock, from the `Date` of its answer, and the time of this machine's
+/// clock at that moment.
 struct ServerTime: Sendable {
   var server: String
   var time: Instant

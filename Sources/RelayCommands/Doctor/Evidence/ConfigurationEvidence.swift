@@ -1,5 +1,5 @@
-/// What the reading of the configuration found. The problems of the store are not among them:
-/// `StoreEvidence` has those.
+/// The configuration file, and the problems that the reading of the file found. The problems of the
+/// store are left out: `StoreEvidence` has them.
 struct ConfigurationEvidence: Sendable {
   var file: String
   var problems: [Problem]

@@ -31,8 +31,8 @@ struct DiskEvidence: Sendable {
   /// write into the directory; this does not mean that the daemon's user is.
   var isDaemonUser = true
 
-  /// With less free room than this, the disk counts as nearly full. Folds may write this much
-  /// between two looks at the disk.
+  /// With less free room than this, the disk counts as nearly full, because folds may write this
+  /// much before an operator looks at the disk again.
   static let freeLeast: Int64 = 256 << 20
   /// A commit that takes longer delays producers noticeably.
   static let slowAfter = Duration.seconds(2)

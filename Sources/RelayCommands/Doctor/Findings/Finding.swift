@@ -2,7 +2,7 @@
 struct Finding: Hashable, Encodable, Sendable {
   enum Result: String, Encodable, Sendable {
     case passed
-    /// The subject works now, but will not work under some condition.
+    /// The relay works in spite of the finding, but the operator should look at the subject.
     case warning
     case failed
     /// The subject was not looked at, and the message says why.
@@ -15,7 +15,8 @@ struct Finding: Hashable, Encodable, Sendable {
   var result: Result
   /// The stable name of a warning or failure.
   var code: FindingCode?
-  /// What was found. For a warning or failure, its code's sentence.
+  /// What was found, or why the subject was skipped. A warning or failure has the sentence of its
+  /// code here.
   var message: String
   /// What shows the problem, in the words of the machine or of the server; nil if the message says
   /// all.

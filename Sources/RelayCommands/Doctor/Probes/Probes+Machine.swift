@@ -36,7 +36,7 @@ extension Probes {
     guard isOpen(directory) else {
       return [(SeenFile(path: directory, permissions: nil, above: nil), [.read, .write])]
     }
-    // A file that is not there is made by the daemon.
+    // The daemon makes the files that are missing, so only existing files are looked at.
     return (folders + files).filter { FileManager.default.fileExists(atPath: $0.0) }
       .map { (SeenFile.look(at: $0.0), $0.1) }
   }
@@ -113,7 +113,8 @@ extension Probes {
           : try SocketAddress.makeAddressResolvingHost(address.host, port: address.port)
         outcome = self.outcome(of: Self.take(place), port: address.port)
       } catch {
-        // A name that has no address is a problem of the configuration, and reported there.
+        // The findings of the configuration report a name that has no address, unless `--offline`
+        // forbids to look names up.
         return nil
       }
       if let actual, outcome == .free || isInherited {
@@ -162,7 +163,8 @@ extension Probes {
       Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return errno }
     defer { close(descriptor) }
-    // The listener does the same, so that a connection that is ending does not keep the address.
+    // The listener sets the same option, so that a connection that is ending does not keep the
+    // address.
     var yes: Int32 = 1
     setsockopt(
       descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))

@@ -5,8 +5,8 @@ import RelayStore
 import RelaySystem
 import RelayWire
 
-/// Looks at the machine, the relay and the servers around it, and brings back evidence. The
-/// evidence itself says what follows from it.
+/// Looks at the machine, the relay and the servers that the configuration names, and brings back
+/// evidence. Each piece of evidence makes its own findings, which say what follows.
 struct Probes: Sendable {
   let options: ConfigurationOptions
   let isOffline: Bool

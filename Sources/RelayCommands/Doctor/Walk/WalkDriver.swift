@@ -22,7 +22,7 @@ struct WalkDriver: Sendable {
     await cleanUp(walk)
   }
 
-  /// Walks until the end, or until a signal would end the process.
+  /// Walks until the end of the walk, or until a signal comes that would otherwise end the process.
   private func untilSignal() async -> ChangeWalk {
     let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
     return await withTaskGroup(of: ChangeWalk?.self) { group in
@@ -84,7 +84,8 @@ struct WalkDriver: Sendable {
     for request in walk.cleanUp {
       if let fault = await fault(of: request, names) { left.append("\(request): \(fault.cause)") }
     }
-    // If something of this walk could not be removed, older things are not looked for.
+    // If something of this walk could not be removed, what earlier runs have left is not looked
+    // for.
     if left.isEmpty { left = await removeOlder() }
     log.tell(
       left.isEmpty

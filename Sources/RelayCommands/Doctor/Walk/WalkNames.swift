@@ -1,9 +1,9 @@
 import Foundation
 import RelayCore
 
-/// The names of what one run of the doctor makes in the relay. They all contain the id of the run's
-/// own device: two runs at the same time have nothing in common but their user, and a later run
-/// finds what an earlier one has left.
+/// The names of what one run of the doctor makes in the relay. The names of the zone and of the
+/// subscription contain the id of the run's own device. So two runs at the same time have nothing
+/// in common but their user, and a later run finds what an earlier run has left.
 struct WalkNames: Hashable, Sendable {
   /// The device's `clientId`.
   var client = UUID().uuidString.lowercased()

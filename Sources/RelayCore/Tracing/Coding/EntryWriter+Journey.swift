@@ -1,5 +1,5 @@
-/// Writes the entries about a change's way: from an entry, or directly from the core's own values,
-/// so that no name is copied.
+/// Writes the entries about a change's way, each from a `TraceEntry` or directly from the core's
+/// own values. The direct form copies no name.
 extension EntryWriter {
   // MARK: The change
 

@@ -65,7 +65,7 @@ struct EntryWriter: Sendable {
     bytes.byte(kind.rawValue)
   }
 
-  /// Begins an entry of a device. What happened to the device follows.
+  /// Begins an entry of a device; the caller writes the event next.
   mutating func beginDevice(_ client: ClientID, of user: UserID, at now: Instant) {
     begin(.device, at: now)
     self.user(user)
@@ -117,7 +117,7 @@ struct EntryWriter: Sendable {
     last.zone = (text(zone.name), text(zone.owner.name))
   }
 
-  /// - Returns: where the text stands.
+  /// Writes the text, and returns where its bytes stand.
   private mutating func text(_ text: String) -> Range<Int> {
     bytes.text(text)
     let end = bytes.bytes.count

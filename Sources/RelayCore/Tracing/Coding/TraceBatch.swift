@@ -24,7 +24,7 @@ package struct TraceBatch: Hashable, Sendable {
     return (try? reader.entries(count)) ?? [TraceEntry(at: first, .lost(count))]
   }
 
-  /// The same entries as batches. A batch ends where the scope changes, or when it is full.
+  /// These entries as batches. A batch ends where the scope changes, or when it is full.
   package static func of(_ entries: [TraceEntry]) -> [TraceBatch] {
     var batches: [TraceBatch] = []
     var writer = EntryWriter()
