@@ -13,8 +13,8 @@ final class RelayFile: Sendable {
   /// One thread for each reader. Dispatch would spread the reads over dozens of threads, which
   /// would take cores from the threads that serve requests.
   private let readers: NIOThreadPool
-  /// Before this moment the writer does not truncate an overlong write-ahead log again. Only the
-  /// writer changes the moment.
+  /// If the last truncation of an overlong write-ahead log failed: the moment before which the
+  /// writer does not try again. Otherwise nil. Only the writer changes this value.
   private let nextTruncation = Mutex<ContinuousClock.Instant?>(nil)
 
   /// - Parameter store: the id that a newly made file gets.

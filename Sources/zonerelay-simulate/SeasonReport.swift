@@ -75,8 +75,9 @@ struct SeasonReport {
     return Self.columns([titles] + cells) + notes + "\n" + Self.columns(comparison)
   }
 
-  /// The ratio of the adaptive rule to another rule over all seasons: the median, lowest and
-  /// highest.
+  /// Compares the adaptive rule with each other rule. In each season, each figure of the adaptive
+  /// rule is divided by the other rule's figure; the table shows the median, lowest and highest of
+  /// these ratios.
   private var comparison: [[String]] {
     var lines = [["traffic", "adaptive to", "pushes", "p50", "p99"]]
     for ours in rows where ours.rule == .adaptive {

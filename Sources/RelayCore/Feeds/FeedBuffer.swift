@@ -62,7 +62,7 @@ struct FeedBuffer: Sendable {
 }
 
 extension Delta {
-  /// Whether the fold moves the subject's entry to the last change's position, in any state of the
-  /// feed.
+  /// Whether the fold moves the subject's entry to the last change's position, whatever the feed
+  /// already holds.
   fileprivate var makesAnEntry: Bool { rest != nil || opening.outcome == .present }
 }

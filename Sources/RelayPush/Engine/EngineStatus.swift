@@ -17,8 +17,6 @@ package struct EngineStatus: Hashable, Sendable {
   package var resets = 0
   /// Requests that ended with their connection; their outcome is unknown.
   package var lost = 0
-  /// Requests refused because too many waited.
-  package var full = 0
   package var opened = 0
   /// Writes to sockets. Under load, one write carries many requests.
   package var writes = 0

@@ -161,7 +161,6 @@ package final class PushEngine: @unchecked Sendable {
     }
     if counts.waiting >= settings.limits.waitingMax { pump(at: now) }
     guard counts.waiting < settings.limits.waitingMax else {
-      counts.full += 1
       let failure = TransportFailure(.full, "\(counts.waiting) pushes wait already")
       answers.append((arrived.answer, .failed(failure)))
       return

@@ -69,8 +69,9 @@ import Testing
   }
 
   /// A reader that may hold the record gets the record's deletion. A reader that does not hold the
-  /// record gets no deletion, unless the record has had three lives. `own` and the reason describe
-  /// the changes since the token.
+  /// record gets no deletion, unless the record has had three lives. An entry's `own` mark, and the
+  /// reason that a notification gives (created, updated or deleted), describe all changes since the
+  /// reader's token.
   @Test func `every reader learns what it needs and no more`() {
     for length in 1...4 {
       strings(over: 9, length: length) { word in checkReaders(FeedHistory(word)) }

@@ -45,7 +45,7 @@ import Testing
 
   /// Earlier, 200 zones of 200 records each made one answer of nine megabytes.
   ///
-  /// Fixed limit: records a changes/zone, all its zones together
+  /// Fixed limit: records of all zones together in one changes/zone request
   @Test(arguments: [4, 5, 6])
   func `the number of records in all pages of one request is bounded`(limit: Int) async throws {
     var limits = Rig.atOnce

@@ -57,8 +57,8 @@ import Testing
     }
   }
 
-  /// A GOAWAY shows that the provider has not processed the push, which would otherwise be sent
-  /// again.
+  /// A GOAWAY shows that the provider has not processed the push. The engine would then send the
+  /// push again if the push had not been taken back.
   @Test func `a push taken back before a GOAWAY is not sent again`() async throws {
     var (script, limits) = Self.oneStream
     let handover = Handover()
