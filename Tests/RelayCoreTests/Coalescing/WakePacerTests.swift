@@ -43,7 +43,8 @@ import Testing
     #expect(later >= .s(100) && later < .s(101))
   }
 
-  /// Each partition has a sixty-fourth of the rate, and no second has much more than the rate.
+  /// Each partition has a sixty-fourth of the rate, and no second has many more slots than the rate
+  /// allows.
   @Test(arguments: [64, 500, 5_000])
   func `partitions together make an even stream of slots`(rate: Int) throws {
     let gap = try #require(rule(rate).gap(capacity: 0))
@@ -58,8 +59,8 @@ import Testing
     }
   }
 
-  /// No slot is later than the longest time. Where the rate would need more time, several sequences
-  /// of slots run beside each other, evenly.
+  /// No lane waits for its slot longer than `longest`. If one sequence of slots would last longer,
+  /// several sequences run beside each other, evenly spread.
   @Test(arguments: [Int64(100_000), 1_000_000, 64_000_000])
   func `no slot is later than the longest time, and slots stay even`(gap: Int64) {
     let slots = slots(1_000, gap: gap, longest: .seconds(50))

@@ -150,4 +150,42 @@ import Testing
       run.turn() == ["answer 1: accepted, accepted", "release 1", Self.fold, "timer 86400000"])
     #expect(run.reached.contains(.turnEnded))
   }
+
+  /// Each partition reports a smear over its rate again with each slice and each change.
+  @Test func `smears over the rate are reported once in ten minutes`() {
+    let run = Run {
+      $0.policy.smearing.above = 64
+      $0.policy.smearing.rate = 64
+      $0.policy.smearing.longest = .seconds(1)
+    }
+    // Four users follow each type, and a partition may wake one in the second.
+    for (index, user) in users(20, inHomeOf: ZoneID.publicDefault.owner, true).enumerated() {
+      let number = UInt64(index + 1)
+      let registration = Registration(
+        scope: Sample.scope, user: user, client: Sample.client(number),
+        address: Sample.address(UInt8(number)))
+      let subscription = Subscription(
+        id: SubscriptionID("q"), database: .public,
+        rule: .query(QueryRule(recordType: "T\(index / 4)")), info: NotificationInfo())
+      let subscribing = SubscriptionsRequest(
+        scope: Sample.scope, user: user, database: .public, operations: [.save(subscription)])
+      run.turn(Run.request(number, .register(registration), .modify(subscribing)))
+      run.settle()
+    }
+    func reports(_ type: UInt64, after wait: Int64) -> Int {
+      let change = Change(
+        scope: Sample.scope, database: .public, zone: .publicDefault,
+        event: .record(RecordChange(verb: .updated, name: "r", type: "T\(type)")),
+        time: Sample.start, notification: Sample.nid(type), fingerprint: type)
+      run.turn(Run.request(100 + type, .change(change)), after: wait)
+      let lines = run.turn(run.appended())
+      run.turn(run.folded())
+      return lines.count { $0 == "event hurried" }
+    }
+    #expect(reports(0, after: 0) == 1)
+    #expect(reports(1, after: 1_000) == 0)
+    #expect(reports(2, after: 598_999) == 0, "ten minutes are not quite over")
+    #expect(reports(3, after: 1) == 1)
+    #expect(reports(4, after: 599_999) == 0)
+  }
 }

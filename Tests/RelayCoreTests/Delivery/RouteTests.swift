@@ -222,8 +222,8 @@ import Testing
     #expect(!Transport.courier.isOneProvider && !Transport.webpush.isOneProvider)
   }
 
-  /// Earlier, an attempt that began before the stop ended as timeout and closed the circuit, though
-  /// the provider still refused all pushes.
+  /// Earlier, an attempt that began before the stop ended with a timeout and closed the circuit,
+  /// though the provider still refused all pushes.
   @Test func `only an answer to the probe closes the circuit again`() {
     var route = route(3)
     for device in 1...3 {

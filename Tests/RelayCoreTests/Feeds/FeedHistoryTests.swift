@@ -3,7 +3,8 @@ import Testing
 
 /// P2, P3: every history of one record, folded in every way, read from every place.
 @Suite struct FeedHistoryTests {
-  /// Combining in memory and folding later gives the entry that folding one by one gives.
+  /// Changes that are combined in memory and folded later give the same entry as changes that are
+  /// folded one by one.
   @Test func `deltas fold to the same entry however they are grouped`() {
     for length in 1...4 {
       strings(over: 9, length: length) { word in checkAllSplits(FeedHistory(word)) }

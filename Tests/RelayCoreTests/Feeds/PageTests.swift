@@ -111,9 +111,9 @@ import Testing
     }
   }
 
-  /// The copy was taken at 99, in life 7, and restored as life 9; a restart began life 11. A lost
-  /// token raises the floor. Tokens from before the copy then expire, and tokens given since the
-  /// restore stay valid.
+  /// The copy was taken at ordinal 99, in life 7, and restored as life 9; a restart began life 11.
+  /// A lost token raises the floor. Tokens from before the copy then expire, and tokens given since
+  /// the restore stay valid.
   @Test func `the era after a restore begins above all positions of the copy`() {
     let eras = Eras([(7, 1), (9, 100), (11, 130)].map { Era(id: $0, first: Ordinal($1)) })
     let feed = FeedState(head: Sample.position(140))
@@ -126,7 +126,7 @@ import Testing
     }
     // Life 8, which this store does not know, gave the token.
     for ordinal in [100, 129] as [UInt64] { #expect(since(place(ordinal, era: 8)) == lost(100)) }
-    // Or life 8 began only after the restart, and a second restore removed it.
+    // Or life 8 began only after the restart, and a second restore removed life 8.
     for ordinal in [130, 150] as [UInt64] { #expect(since(place(ordinal, era: 8)) == lost(130)) }
     let raised = FeedState(head: Sample.position(140), floor: Sample.position(100))
     let copied = FeedCursor(era: 7, position: Position(bits: Sample.position(100).bits - 1))

@@ -2,7 +2,8 @@ import Testing
 
 @testable import RelayCore
 
-/// Repeats are dropped for a time or up to a number of ids, whichever ends first.
+/// The relay drops repeats of an id until the id is too old, or until too many newer ids have
+/// come.
 @Suite struct DedupWindowTests {
   private func item(_ ordinal: UInt64, _ seconds: Double, _ fingerprint: UInt64) -> Remembered {
     Remembered(ordinal: Ordinal(ordinal), at: .s(seconds), fingerprint: fingerprint)

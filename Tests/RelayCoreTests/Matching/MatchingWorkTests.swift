@@ -185,6 +185,25 @@ import Testing
     }
   }
 
+  /// The index keeps a reference under the name of its record, so the list's members are looked up
+  /// under the names of their records too. A list is searched by member up to 16 members, and by a
+  /// set above.
+  @Test(arguments: [2, 40])
+  func `a list with more members than postings finds its member`(length: Int) {
+    for make in [text, reference] {
+      let index = index(.public, subscriptions: 1, filtersEach: 1) { _ in
+        QueryRule.Filter(field: "list", comparator: .listContains, value: make(1))
+      }
+      for (first, users) in [(0, [0]), (2, [])] {
+        let list = FieldValue.list((first..<first + length).map(make))
+        let found = reading([Field(name: "list", value: list)], .public).change
+        let page = index.publicMatches(
+          found, after: .zero, before: Ordinal(1 << 40), limit: 10)
+        #expect(page.hits.map(\.user) == users)
+      }
+    }
+  }
+
   private func reference(_ number: Int) -> FieldValue {
     .reference(recordName: "v\(number)", zone: nil)
   }
@@ -241,5 +260,17 @@ import Testing
     #expect(heavy >= 200 * (1 + Self.filtersEach + StepCost.notification))
     let light = relay.step(.tick, in: home, ordinal: Ordinal(3), at: .zero, into: &effects)
     #expect(light == StepCost.fact)
+    for number: UInt64 in 1...2 {
+      let registration = Registration(
+        scope: Sample.scope, user: user, client: Sample.client(number),
+        address: Sample.address(UInt8(number)))
+      _ = relay.step(
+        .register(registration), in: home, ordinal: Ordinal(3 + number), at: .zero, into: &effects)
+    }
+    var other = change
+    other.fingerprint = 2
+    let again = relay.step(
+      .change(other), in: home, ordinal: Ordinal(6), at: .zero, into: &effects)
+    #expect(again == heavy + 200 * 2 * StepCost.delivery, "each notification comes to two lanes")
   }
 }

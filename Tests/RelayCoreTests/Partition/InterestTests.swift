@@ -2,8 +2,8 @@ import Testing
 
 @testable import RelayCore
 
-/// A change goes to the partitions with a subscription to its record type, and carries the values
-/// that the subscriptions of the partition read.
+/// A change goes to the partitions with a subscription to its record type, and carries to each of
+/// them only the values that the subscriptions there read.
 @Suite struct InterestTests {
   private let key = Interest.Key(scope: Sample.scope, database: .public, recordType: "Article")
 

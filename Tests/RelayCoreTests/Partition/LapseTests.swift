@@ -61,6 +61,17 @@ import Testing
     #expect(retirement(rig, 1) == "lapsed" && retirement(rig, 2) == nil)
   }
 
+  /// A poll that says which wake it has received last comes from a client that read the answer to
+  /// its earlier poll.
+  @Test(arguments: [nil, 0, 4] as [UInt32?])
+  func `a poll counts as a fetch if it names the last wake`(after: UInt32?) {
+    var rig = rig()
+    rig.register(1, address: address(1))
+    rig.now = rig.now + .hours(1)
+    rig.partition.connected(key(1), 7, after: after, at: rig.now, &rig.effects)
+    #expect(rig.partition.devices[0].lane.lastFetch == after.map { _ in rig.now })
+  }
+
   @Test func `a courier address lapses after a restart too`() {
     var rig = rig()
     rig.register(1, address: address(1))

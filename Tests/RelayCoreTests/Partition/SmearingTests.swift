@@ -150,6 +150,19 @@ import Testing
     #expect(waits.count >= 26 && Set(waits).count >= 26, "each its own")
   }
 
+  /// A change of the user's own zone merges into what the alert's query pends for, so only the alert
+  /// still belongs to the hot change.
+  @Test func `an alert of a hot change names the slot, even if the rest does not wait`() throws {
+    var rig = Self.rig(30, visible: true)
+    let user = users(30, inHomeOf: Sample.owner, true)[7]
+    rig.save("own", Self.rule, of: user, visible: true)
+    rig.publish(1)
+    rig.change(.record(.created), in: ZoneID(name: "Own", owner: user))
+    let first = try #require(rig.wakes(for: 3).first { $0.user == user })
+    let slot = try #require(first.notBefore)
+    #expect(slot > first.at)
+  }
+
   @Test func `an alert that leaves at its slot asks for no wait`() throws {
     var rig = Self.rig(30, visible: true)
     rig.publish(1)

@@ -105,6 +105,19 @@ import Testing
     #expect(shown.bytes == 64 + 1 + 21 * 16 + 2)
   }
 
+  @Test func `a subscription counts the bytes of its zone and of its record type`() {
+    func bytes(_ rule: Subscription.Rule) -> Int {
+      Subscription(
+        id: SubscriptionID("s"), database: .private, rule: rule, info: NotificationInfo()
+      ).bytes
+    }
+    let zone = ZoneID(name: "Notes", owner: UserID("_ab"))
+    #expect(bytes(.zone(zone, recordType: nil)) == 64 + 1 + 8)
+    #expect(bytes(.zone(zone, recordType: "Article")) == 64 + 1 + 8 + 7)
+    #expect(bytes(.database(recordType: "Article")) == 64 + 1 + 7)
+    #expect(bytes(.query(QueryRule(recordType: "Article"))) == 64 + 1 + 7)
+  }
+
   @Test func `a recovery counts the bytes of the subscriptions that it finds`() {
     var rig = PartitionRig()
     rig.save("s0", rule("0"))

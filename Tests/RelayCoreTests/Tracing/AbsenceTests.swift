@@ -73,6 +73,7 @@ import Testing
     rig.forward()
     #expect(rig.why(during, device) == "withdrawn" && rig.why(end, device) == "gathering")
     #expect(rig.why(after, device) == "zone_not_visible")
+    #expect(rig.why(repeated, device) == "no_effect", "the zone was shared already, and is no more")
     #expect(rig.why(grant) == "other_user" && rig.why(end) == "other_user", "the owner's device")
     let stranger = DeviceKey(scope: Sample.scope, user: UserID("_x"), client: Sample.client(3))
     #expect(rig.why(grant, stranger) == "other_user")
