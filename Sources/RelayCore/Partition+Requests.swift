@@ -104,7 +104,7 @@ extension Partition {
   /// Retires a device, and reports that to the app's own servers. A device that is retired already
   /// keeps its time and reason, which were reported.
   ///
-  /// - Parameter since: the provider's own time, if the provider gave one.
+  /// - Parameter since: since when the address is dead, if the provider gave a date.
   mutating func retire(
     _ device: Int, because reason: String, since: Instant?, at now: Instant,
     _ effects: inout [Effect]

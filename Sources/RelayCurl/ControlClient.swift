@@ -16,8 +16,8 @@ package struct ControlClient: Sendable {
     try await client.send(request("GET", path))
   }
 
-  /// Gets `path`, and gives the body of a successful answer to `body` as it arrives, until the
-  /// daemon ends the answer. The client's timeout does not apply.
+  /// Gets `path`. If the answer is a success, calls `body` with each piece of the answer's body as
+  /// it arrives, until the daemon ends the answer. The client's timeout does not apply.
   ///
   /// - Parameter body: returns false to end the answer; then `cancelled` is thrown.
   /// - Throws: ``ClientError``, as `get` does.

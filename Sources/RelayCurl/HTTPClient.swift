@@ -37,8 +37,8 @@ package final class HTTPClient: Sendable {
     try await queued { exchange in self.perform(request, exchange) }
   }
 
-  /// Sends a request, and gives the body of a successful answer to `body` as it arrives. Any other
-  /// answer is kept whole.
+  /// Sends a request. If the answer is a success, calls `body` with each piece of the answer's body
+  /// as it arrives. Any other answer is kept whole.
   ///
   /// - Parameter body: runs on a thread of the client. It returns false to end the exchange, which
   ///   then throws `cancelled`.

@@ -70,7 +70,7 @@ package final class Engine: RelayService, Sendable {
   ///   - folds: where the store's folds run; `nil` means the threads that all tasks share. Neither
   ///     executor may use the loop's thread: a busy loop leaves that thread to no other task.
   /// - Throws: `StoreError`. After `.unknown` it is unknown whether the last commit is durable; the
-  ///   caller must end the process, and recovery at the next start decides.
+  ///   caller must end the process, and the next start finds out.
   package func run(
     commits: (any TaskExecutor)? = nil, folds: (any TaskExecutor)? = nil
   ) async throws {

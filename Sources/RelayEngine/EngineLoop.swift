@@ -83,8 +83,8 @@ struct EngineLoop: ~Copyable {
     for event in batch.events { answer(event) }
   }
 
-  /// Lets the coordinator decide both halves of a turn, and performs the actions of each half
-  /// before the next.
+  /// Lets the coordinator decide the first half of a turn and performs the actions of that half,
+  /// then does the same for the second half.
   private mutating func turn(_ inputs: [Coordinator.Input]) throws {
     let moment = dependencies.clock.moment
     let begun = coordinator.handle(inputs, hasReaders: waitingReaders.hasReaders, at: moment)

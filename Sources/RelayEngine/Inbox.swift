@@ -2,9 +2,9 @@ import Dispatch
 import RelayCore
 import Synchronization
 
-/// The loop's input queue, where the loop also waits for an instant. Facts from outside are
-/// bounded, and are refused with an answer when the queue is full. Completions of the relay's own
-/// effects have a reserved place and are never dropped (P11).
+/// The loop's input queue, where the loop waits for an input or until a set time. Facts from
+/// outside are bounded, and are refused with an answer when the queue is full. Completions of the
+/// relay's own effects have a reserved place and are never dropped (P11).
 final class Inbox: Sendable {
   /// Facts that belong together, and the function that answers them.
   struct Submission: Sendable {

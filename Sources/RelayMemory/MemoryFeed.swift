@@ -30,7 +30,7 @@ extension MemoryFeed {
     if unread[id]?.isEmpty == true { unread[id] = nil }
   }
 
-  /// Folds read marks, after the deltas of the same cut.
+  /// Folds read marks. The caller must fold the `deltas` of the same `FeedCut` first.
   mutating func mark(_ marks: ReadMarks, at: Instant) {
     let named = Set(marks.notifications.flatMap { unread[$0] ?? [] })
     let visible = named.compactMap { rows[$0]?.entry }.filter {

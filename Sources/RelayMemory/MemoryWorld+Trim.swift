@@ -31,8 +31,8 @@ extension MemoryWorld {
 }
 
 extension MemoryFeed {
-  /// - Returns: the cost counted towards `limit`: zero unless `isClearing`, otherwise the number of
-  ///   removed rows, but at least one.
+  /// - Returns: the cost counted towards `limit`. It is zero if `isClearing` is false or `limit` is
+  ///   zero. In all other cases it is the number of removed rows, but at least one.
   fileprivate mutating func removeCleared(limit: Int) -> Int {
     guard isClearing, limit > 0 else { return 0 }
     let hidden = rows.filter { $0.value.entry.life.position <= state.cleared }

@@ -41,7 +41,7 @@ struct Plan: Sendable {
     /// Commits and folds that find a full store, and those whose outcome is unknown.
     case commitFull, commitUnknown, foldFull, foldUnknown
     case crash
-    /// 0 or 1.
+    /// A number: how many restores of the store are scheduled, 0 or 1.
     case restores
     /// A higher number makes the relay trim more often.
     case trims
@@ -192,7 +192,7 @@ struct Plan: Sendable {
     if draw.below(2) == 0 { policy.rewake = [.seconds(5), .minutes(2), .minutes(20)] }
   }
 
-  /// Chooses random rates: each is zero in half of all cases, otherwise up to its number.
+  /// Chooses random rates: each is zero in half of all cases, else from 1 to its value in `most`.
   private mutating func choose(_ most: KeyValuePairs<Rate, Int>, _ draw: inout SeededRandom) {
     for (rate, most) in most { self[rate] = draw.below(2) == 0 ? 0 : 1 + draw.below(most) }
   }

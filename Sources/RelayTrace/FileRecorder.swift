@@ -12,8 +12,8 @@ import Synchronization
 /// to the disk, so a power failure may lose more.
 ///
 /// If entries are dropped, one entry that says how many they were replaces them: that entry has
-/// their place in the order, and counts at once. So a reader that reads up to a later place finds
-/// that entry.
+/// their place in the order, and is counted when the first of them is dropped. So a reader that
+/// reads up to a later place finds that entry.
 package final class FileRecorder: FlightRecorder, Sendable {
   /// The file's name in the store's directory.
   package static let fileName = "trace.ring"

@@ -61,8 +61,8 @@ final class RecorderDisk: @unchecked Sendable {
     return Outcome(trouble: trouble, lost: frames.reduce(0) { $0 + $1.count - $1.gaps })
   }
 
-  /// If the file is not open, opens the file and writes marks: that the life begins, or that
-  /// entries are lost.
+  /// If the file is not open, opens the file and writes marks, which say that entries are lost,
+  /// that the life begins, or both.
   ///
   /// - Parameter first: the number of the next entry in this life.
   private func open(before first: UInt64, in life: UInt64) -> Bool {
@@ -97,8 +97,8 @@ final class RecorderDisk: @unchecked Sendable {
   private func marks(after beginning: RingFile.Beginning, in life: UInt64) -> [TraceEntry] {
     let now = clock.wall()
     var isWhole = true
-    // A life in between may be missing in the file, because that life could not open the file, or
-    // because the machine lost entries that were not on the disk.
+    // A life between the `ended` one and this one may be missing in the file, because that life
+    // could not open the file, or because the machine lost entries that were not on the disk.
     if case .kept(let ended) = beginning { isWhole = ended.map { $0 &+ 1 == life } ?? false }
     var marks: [TraceEntry] = []
     // Whether only those entries are missing that this life has counted.

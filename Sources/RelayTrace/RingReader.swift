@@ -44,7 +44,8 @@ final class RingReader: Sendable {
     var reached: UInt64 = 0
     for sequence in oldest...newest {
       guard let block = RingBlock(sequence, in: descriptor, blocks: blocks) else {
-        // After the first block that can be read, a block that cannot be read was torn or damaged.
+        // After the first block that can be read, a block that cannot be read is a gap: the block
+        // was written over meanwhile, was half written by a crash, or is damaged.
         if isBegun, !body([Self.gap]) { return }
         next = nil
         continue

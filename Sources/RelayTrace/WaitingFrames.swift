@@ -49,7 +49,7 @@ struct WaitingFrames: Sendable {
     (RingLayout.blockBytes - RingLayout.blockHeadBytes) / 4 - RingLayout.frameHeadBytes
 
   /// Whether the waiting entries take a quarter of their room. They should then be written without
-  /// a further wait, so that entries find room at any rate of events.
+  /// a further wait, so that entries find room however fast events come.
   var isManyOrLarge: Bool { count >= entriesMax / 4 || bytes >= bytesMax / 4 }
 
   /// Takes the batches for which there is room, and drops the others.

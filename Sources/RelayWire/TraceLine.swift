@@ -1,5 +1,5 @@
-/// One entry of the flight recorder: a line of `GET /tail`, and a part of a story of
-/// `GET /explain`. Members that do not apply are absent. Times are milliseconds since 1970.
+/// One entry of the flight recorder: a line of the answer to `GET /tail`, or a part of the answer
+/// to `GET /explain`. Members that do not apply are absent. Times are milliseconds since 1970.
 package struct TraceLine: Codable, Hashable, Sendable {
   package var at: Int64
   /// What happened: `change`, `forwarded`, `reached`, `spreading`, `spread`, `matched`,

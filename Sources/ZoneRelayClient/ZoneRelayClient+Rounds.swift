@@ -38,8 +38,8 @@ extension ZoneRelayClient {
 
   /// Removes the zones that the relay does not find. The user's own database says why such a zone
   /// has ended. A zone that another user shares is `unseen` here, because the shared database does
-  /// not distinguish a withdrawal from an end. The next read of that database may remove the zone
-  /// once more.
+  /// not distinguish a withdrawal from an end. The next read of the shared database may remove the
+  /// zone once more.
   private func loseMissing(
     from database: UserDatabase, _ report: inout FetchReport
   ) async throws {

@@ -11,8 +11,8 @@ public import Foundation
 /// - **An expired token costs little.** The client reads a digest, and then only the zones that
 ///   differ.
 /// - **No storms.** After a failure the client waits before its next request: as long as the relay
-///   asks and up to a fifth longer, otherwise 1 s, doubled with each failure up to 5 min, each wait
-///   up to a fifth longer or shorter. ``refresh(_:)`` waits one second at most.
+///   asks and up to a fifth longer; if the relay asks for no wait, 1 s, doubled with each failure
+///   up to 5 min, and up to a fifth longer or shorter. ``refresh(_:)`` waits one second at most.
 /// - **Users never mix.** When another user signs in, ``ChangeSink/accountChanged(from:to:)`` is
 ///   called before anything of that user is fetched, and no token of the earlier user is kept.
 ///

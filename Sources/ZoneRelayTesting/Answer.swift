@@ -26,7 +26,7 @@ extension Answer {
     Answer(status: 400, code: "BAD_REQUEST", reason: reason)
   }
 
-  /// The JSON members of an error: of an error of the whole request, or of one item of an answer.
+  /// The JSON members of an error, be it of the whole request or of one item of an answer.
   static func error(_ code: String, _ reason: String, after seconds: Int? = nil) -> [String: Any] {
     var members: [String: Any] = [
       "uuid": UUID().uuidString, "serverErrorCode": code, "reason": reason,

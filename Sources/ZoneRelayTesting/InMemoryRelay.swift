@@ -84,7 +84,8 @@ public actor InMemoryRelay: RelayTransport {
   }
 
   private func carryOut(_ request: RelayRequest) async throws -> Answer {
-    // `/device/1/{container}/{environment}/…`, and `/courier/{installation}`.
+    // A path is `/device/1/{container}/{environment}/…`, the same with `database` for `device`, or
+    // `/courier/{installation}`.
     let parts = request.url.path.split(separator: "/").map(String.init)
     if parts.first == "courier", let installation = parts.last.flatMap(UUID.init(uuidString:)) {
       return await poll(installation)

@@ -4,7 +4,7 @@ import Testing
 /// A provider that refuses the relay instead of the device: the delay, and the report in `status`.
 @Suite(.serialized) struct RefusalTests {
   /// Probes of a wrong credential must not use up the budget. With the budget that Apple advises,
-  /// three probes would otherwise delay the wake by an hour.
+  /// three probes that count against it would delay the wake by an hour.
   @Test func `a device is woken within the bound after its credential is corrected`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }

@@ -8,8 +8,8 @@ import Testing
   private static let rate = 300.0
   private static let smearing = "smearing: { rate: 300, above: 1000 }"
 
-  /// Pushes arrive at a constant rate. A device that is woken earlier gets the time until which the
-  /// hot zone is not to be fetched.
+  /// Pushes arrive at a constant rate. A device that is woken before its slot gets the time until
+  /// which the hot zone is not to be fetched.
   @Test func `a hot change wakes devices at the rate, and earlier pushes name the slot`()
     async throws
   {
@@ -86,9 +86,9 @@ import Testing
     }
   }
 
-  /// The rate is constant as long as every partition has devices to wake. Partitions with more than
-  /// their share end a little later, and a busy machine delays pushes. Pushes never arrive sooner,
-  /// and never all at once.
+  /// The rate is constant as long as every partition has devices to wake. Partitions with more
+  /// devices than others end a little later, and a busy machine delays pushes. Nothing makes pushes
+  /// arrive sooner, or all at once.
   private static func expectSpread(_ pushes: [Push]) throws {
     let times = pushes.map(\.time).sorted()
     let first = try #require(times.first)

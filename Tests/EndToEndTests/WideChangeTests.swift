@@ -41,7 +41,7 @@ import Testing
     #expect(try await Self.withoutExactlyOne("A1", in: workplace.file("store")) == 0)
   }
 
-  /// The number of subscribers whose feeds hold anything but exactly one notification of `record`.
+  /// The number of subscribers whose feed is not exactly one notification of `record`.
   private static func withoutExactlyOne(_ record: String, in directory: URL) async throws -> Int {
     let store = try SQLiteStore(StoreSettings(directory: directory.path))
     var count = 0

@@ -7,8 +7,8 @@ struct FuzzRun {
   private var count = 0
   private var found: [String] = []
 
-  /// The error of a run that the environment stops: a variable that is no number, or a file that
-  /// cannot be made.
+  /// The error of a run that stops without a defect of the parser: an environment variable is no
+  /// number, or a file cannot be made.
   struct Unusable: Error, CustomStringConvertible {
     let reason: String
     var description: String { reason }

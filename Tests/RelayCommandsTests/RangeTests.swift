@@ -66,7 +66,7 @@ import Testing
       }
     }
 
-    /// The text for the file, changed by `more` of the smallest unit.
+    /// The amount plus `more` of its smallest unit, as text for the file.
     func text(_ more: Int) -> String {
       switch self {
       case .count(let count): "\(count + more)"

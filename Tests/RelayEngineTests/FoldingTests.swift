@@ -22,8 +22,8 @@ import Testing
     }
   }
 
-  /// The feeds of 2,500 deleted zones have no entries. Between two folds, a trim visits a thousand
-  /// of them at most.
+  /// The feeds of 2,500 deleted zones have no entries. Between two folds, a trim visits at most a
+  /// thousand of these feeds.
   @Test func `the engine trims cleared empty feeds in slices without waiting`() async throws {
     let (zone, memory) = (zone, MemoryStore())
     let home = PartitionID.home(of: zone.owner, in: World.scope)

@@ -75,7 +75,7 @@ import Testing
   }
 }
 
-/// The store's content while the daemon ran, which a kill at that moment would leave.
+/// The store's content at one moment while the daemon ran: what a kill then would have left.
 private actor Running {
   private(set) var world = MemoryWorld()
   func keep(_ world: MemoryWorld) { self.world = world }

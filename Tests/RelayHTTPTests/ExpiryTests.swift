@@ -186,8 +186,8 @@ import Testing
     #expect(rig.relay.seen.readings.isEmpty)
   }
 
-  /// A token of a lost era expires only tokens from before the restore. Otherwise each such token
-  /// that arrives later would expire the tokens given since.
+  /// A token of a lost era expires only tokens from before the restore. If it expired all tokens,
+  /// each token of a lost era that arrives later would expire the new tokens as well.
   @Test func `a token of a lost era does not expire newer tokens`() async throws {
     let rig = await Rig()
     try await rig.create(["A"], zone: "Z0")

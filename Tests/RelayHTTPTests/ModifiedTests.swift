@@ -30,7 +30,8 @@ import Testing
     try await modified(rig, in: database, as: user).optional("deviceID")?.string()
   }
 
-  /// One zone, its owner and two participants. Owner and one participant change its record in turn.
+  /// One zone, its owner and two participants. The owner and one participant change the zone's
+  /// record in turn.
   @Test func `a change's device is shown only to the user who made the change`() async throws {
     let rig = await Rig()
     try await report(rig, "1", by: "_abc", client: Rig.phone, kind: "record.created")

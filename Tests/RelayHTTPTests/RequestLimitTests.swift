@@ -4,7 +4,7 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// P11: each bound of a request, tested with one below it, at it, and one above it.
+/// P11: each bound of a request, tested one below the bound, at the bound, and one above it.
 @Suite struct RequestLimitTests {
   private func expect(
     _ answer: Rig.Answer, _ status: Int, _ code: String, _ reason: String,

@@ -5,8 +5,8 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// P11: each bound of a subscription and of a record, tested with one below it, at it, and one
-/// above it.
+/// P11: each bound of a subscription and of a record, tested one below the bound, at the bound, and
+/// one above it.
 @Suite struct SubscriptionLimitTests {
   /// The error of the subscription's item; `nil` means that the relay saved the subscription.
   private func refusal(

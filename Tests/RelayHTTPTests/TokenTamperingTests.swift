@@ -9,8 +9,8 @@ import Testing
   private static let garbled = "Invalid continuation format"
   private static let foreign = "Unknown sync continuation type"
 
-  /// A rig whose container has both environments, beside a second container, and a token of each
-  /// feed of `_abc`.
+  /// A rig, and a token of each feed of `_abc`. The rig serves both environments of its container,
+  /// and a second container.
   private struct Stage {
     static let twin = Scope(container: Rig.container, environment: .production)
     static let neighbour = Scope(container: "iCloud.com.example.other", environment: .development)

@@ -32,7 +32,7 @@ import Testing
     Issue.record("\(mutant) was not caught")
   }
 
-  /// The events of phones and the changes are the same under every `SeasonRule`.
+  /// The changes and the phones' events are the same under every `SeasonRule`.
   @Test func `every rule runs through the same season`() {
     let seasons = [SeasonRule.fixed(3), .signal, .adaptive].map {
       Season.run(seed: 3, shape: .steady, rule: $0, days: 3).figures

@@ -46,7 +46,8 @@ struct SourceFile {
 
   func place(_ index: Int) -> String { "\(path):\(index + 1)" }
 
-  /// True if the line, or one of the `above` lines before it, has a comment with the reason.
+  /// True if the line, or one of the `above` lines before it, has a comment. The comment should say
+  /// why the line is as it is.
   func isExplained(_ index: Int, within above: Int) -> Bool {
     lines[max(0, index - above)...index].contains { $0.contains("//") }
   }
@@ -61,7 +62,7 @@ struct SourceFile {
     }
   }
 
-  /// One line without the text between quotation marks and after `//`.
+  /// One line, without the texts between quotation marks, and without `//` and all that follows it.
   private static func blanked(_ line: String) -> String {
     var (result, isText, isEscaped) = ("", false, false)
     for character in line {

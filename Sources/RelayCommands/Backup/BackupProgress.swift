@@ -2,7 +2,7 @@ import RelayStore
 import Synchronization
 
 /// Prints the progress of a backup: for each file a line when its copy begins, one for each further
-/// tenth of its bytes, and one when the file is checked.
+/// tenth of its bytes, and one when the check of the file begins.
 final class BackupProgress: Sendable {
   private let console: Console
   private let told = Mutex<(file: String, tenths: Int64)>(("", -1))

@@ -6,8 +6,8 @@ protocol RelayCommand: AsyncParsableCommand {
   /// Runs the command. Answers go to `console.answer`.
   ///
   /// - Returns: the exit status.
-  /// - Throws: `Failure`, `BadConfiguration`, or another error, after which the process prints the
-  ///   error and exits with 1.
+  /// - Throws: `Failure` or `BadConfiguration`, which have an exit status of their own. After any
+  ///   other error the process prints the error and exits with 1.
   func perform(_ console: Console) async throws -> ExitStatus
 }
 

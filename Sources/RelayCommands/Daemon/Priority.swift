@@ -5,9 +5,9 @@ import NIOPosix
 /// A thread's priority while all cores are busy. Root may raise a priority; other users need
 /// `LimitNICE=`, which the systemd unit sets. The number is the thread's niceness.
 enum Priority: Int32 {
-  /// Nine times the core share of an ordinary thread, because all requests wait for the engine.
+  /// Nine times an ordinary thread's share of a CPU, because all requests wait for the engine.
   case engine = -10
-  /// Three times the core share of an ordinary thread, because the event loops run all requests and
+  /// Three times an ordinary thread's share of a CPU, because the event loops run all requests and
   /// answers, and the code that refuses a flood of connections.
   case serving = -5
 

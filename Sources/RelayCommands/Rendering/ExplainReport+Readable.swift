@@ -9,7 +9,7 @@ extension ExplainReport: Readable {
     return lines + ["", memory]
   }
 
-  /// How far the recorder's memory reaches.
+  /// When the flight recorder's memory begins, and at how many places entries are missing.
   private var memory: String {
     guard let knownSince else {
       return gaps > 0

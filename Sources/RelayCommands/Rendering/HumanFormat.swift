@@ -38,8 +38,8 @@ enum HumanFormat {
         }))
   }
 
-  /// Replaces the middle of a name that is too long by `…`, because names differ mostly at their
-  /// ends.
+  /// Puts `…` in place of the middle of a name longer than `width`. The beginning and the end stay,
+  /// because names differ mostly there.
   static func cut(_ name: String, to width: Int) -> String {
     guard name.count > width else { return name }
     let tail = (width - 1) / 2

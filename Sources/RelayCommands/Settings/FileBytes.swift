@@ -11,7 +11,7 @@ enum FileBytes {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw .unreadable(path, errno) }
     defer { close(descriptor) }
-    // Devices such as /dev/zero and pipes may have no end, and /dev/null holds nothing.
+    // A pipe may have no end, /dev/zero has no end, and /dev/null holds nothing.
     guard isFile(path) else {
       throw ValueError("\(path) is not a file", remedy: "name a regular file")
     }

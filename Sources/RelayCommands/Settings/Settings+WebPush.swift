@@ -8,7 +8,7 @@ extension Settings {
     package var subject: String
     /// A P-256 private key in PEM, as `zonerelay webpush keys` makes it.
     package var key: Secret
-    /// True if endpoints at loopback and private addresses, and without TLS, are allowed.
+    /// True if endpoints may use plain HTTP, and may have loopback and private addresses.
     package var allowPrivateAddresses = false
     /// PEM file with the authorities to trust instead of the system's.
     package var trustRoots: String?

@@ -10,7 +10,7 @@ package struct Settings: Sendable {
   package var server = Server()
   package var control = Control()
   package var store = Store()
-  /// Windows, budgets, retries and re-wakes of the core.
+  /// When the core sends wakes: windows, budgets, retries and the ladder.
   package var wake = WakePolicy()
   /// The time from the start of a push's attempt until its outcome counts as unknown.
   package var attemptTimeout = Span.seconds(10)

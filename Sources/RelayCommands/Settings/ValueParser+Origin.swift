@@ -11,7 +11,7 @@ extension ValueParser where Value == String {
   }
 }
 
-/// The parts of an origin that could be read.
+/// A text, and those parts of an origin that were found in it.
 private struct OriginText {
   let text: String
   private let scheme: Substring

@@ -12,8 +12,8 @@ package struct PendingAlert: Hashable, Sendable {
   /// fetch.
   package var isHot: Bool
   /// Earlier alerts of the same subject, oldest first: at most the newest folded alert and the
-  /// newest alert in the cut under way. One of them is shown while this alert is not folded;
-  /// otherwise a subject that changes before every fold would never be shown. The tables do not
+  /// newest alert in the cut under way. One of them is shown while this alert is not folded.
+  /// Without them, a subject that changes before every fold would never be shown. The tables do not
   /// store earlier alerts, because everything in the tables is folded.
   package private(set) var earlier: [PendingAlert] = []
 

@@ -42,13 +42,13 @@ package struct WakePacer: Hashable, Sendable {
     package var isHurried: Bool
   }
 
-  /// A lane that comes this long after its slot is late and takes another slot, once. So lanes that
-  /// waited for the end of an outage or restart are not all woken together.
+  /// A lane is late if it comes this long after its slot. A late lane takes another slot, once. So
+  /// lanes that waited for the end of an outage or restart are not all woken together.
   package static let lateAfter = Span.seconds(5)
 
   /// The next free slot, in microseconds, because gaps may be shorter than a millisecond.
   private var next: Int64 = 0
-  /// Where in a gap the slots begin: the fractional part of `phase` times the golden ratio. So the
+  /// Where in a gap the slots begin: the fractional part of (`phase` × the golden ratio). So the
   /// slots of any number of sequences are evenly spread, in one partition or many.
   private var phase: UInt64
   /// The fetches a second that the last hot change's producer declared; 0 if it declared none.

@@ -56,7 +56,7 @@ extension Coordinator {
   package enum Failure: Hashable, Sendable {
     case append
     case fold
-    /// The store will never accept a fact that the relay itself made, even without its values.
+    /// The store will never accept a fact that the relay itself made, even without record values.
     case fact
   }
 

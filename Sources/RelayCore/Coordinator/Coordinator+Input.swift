@@ -3,7 +3,7 @@ extension Coordinator {
   package enum Input: Sendable {
     /// Facts that a caller submits together. Their answers are given together, in the same order.
     case request(RequestID, [Fact], by: Submitter)
-    /// The last appended group is durable, or the store refused all of it.
+    /// The last commit is durable, or the store refused the whole commit.
     case appended(Result<Void, StoreError>)
     /// The last cut is durable, and the fold itself made these outbox rows. A failure means that
     /// the store refused the whole cut, or the trim.

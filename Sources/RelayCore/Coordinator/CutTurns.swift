@@ -11,7 +11,7 @@ struct CutTurns: Sendable {
   /// - Parameters:
   ///   - large: partitions with at least `WorkBounds.entriesOfLarge` new entries.
   ///   - torn: partitions that must not be in a cut now.
-  ///   - isDirty: whether a cut without the partitions of its argument has anything to write.
+  ///   - isDirty: whether a cut that leaves out the given partitions has anything to write.
   mutating func next(
     large: Set<PartitionID>, torn: Set<PartitionID>, isDirty: (Set<PartitionID>) -> Bool
   ) -> Set<PartitionID> {

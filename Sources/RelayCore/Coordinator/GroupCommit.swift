@@ -102,7 +102,7 @@ struct GroupCommit: Sendable {
 
   /// - Parameters:
   ///   - facts: facts for one partition; they are never divided.
-  ///   - need: room reserved for the messages that `facts` cause, until they are stepped.
+  ///   - need: room reserved, until `facts` are stepped, for the messages that `facts` cause.
   mutating func add(_ facts: [Waiting], of submitter: Submitter, need: ForwardNeed = .none) {
     guard !facts.isEmpty else { return }
     add(Unit(facts, need: need), of: submitter)

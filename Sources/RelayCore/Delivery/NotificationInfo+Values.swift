@@ -1,5 +1,5 @@
-/// The record values that a notification shows: only those that its subscription names. They are
-/// kept with the pending entry on a lane, and removed together with that entry.
+/// The record values that a notification shows: only those that its subscription names. A lane
+/// keeps them with the subject or alert that pends, and removes them together with it.
 extension NotificationInfo {
   /// The values of the desired keys, in order, up to the first value that does not fit; `isCut`
   /// says whether there is such a value.
@@ -110,8 +110,8 @@ extension FieldValue {
     return start(of: text)
   }
 
-  /// At most 100 characters. A character may have any number of marks, so only 400 scalars are
-  /// read.
+  /// The text, cut to at most 100 characters. A character may have any number of marks, so only 400
+  /// scalars are read.
   private static func start(of text: String) -> String {
     String(String(text.unicodeScalars.prefix(4 * charactersMax)).prefix(charactersMax))
   }

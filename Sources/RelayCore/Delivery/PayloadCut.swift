@@ -8,8 +8,8 @@ struct PayloadCut: Hashable {
   var isNothing: Bool { dropped.isEmpty && textBytesMax == nil }
 
   /// The parts, in the order in which they are dropped. The texts are only shortened. When all
-  /// other parts are dropped, the payload has one name of at most 255 bytes, and fits into a
-  /// quarter of Apple's limit.
+  /// other parts are dropped, one name is left, the subscription's, of at most 255 bytes. The
+  /// payload then fits into a quarter of Apple's limit.
   enum Part: CaseIterable {
     case container, record, sound, launchImage, actionKey, texts, arguments, keys, badge, category,
       notification, zone, user

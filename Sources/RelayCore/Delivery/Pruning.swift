@@ -102,7 +102,7 @@ package struct Pruning: Hashable, Sendable {
   private var voices: Deque<Voice> = []
   /// How many answers were evaluated since the last stop.
   private var answers = 0
-  /// How many reports have led to a quarantine since the last stop.
+  /// How many reports have put a device into quarantine since the last stop.
   private var resting = 0
   private var held: Deque<Held> = []
   private var quarantine: Span
@@ -231,8 +231,8 @@ package struct Pruning: Hashable, Sendable {
   /// Records an answer. While pruning is stopped, answers are only about devices outside the
   /// quarantine, so they show nothing about the devices in quarantine.
   ///
-  /// After a quarantine, reports are believed again when enough answers have come: as many as
-  /// devices were in quarantine, but no more than twice `least`, because a small app has no further
+  /// After a quarantine, reports are believed again when enough answers have come: twice `least`,
+  /// or as many as devices were in quarantine if these were fewer, because a small app has no more
   /// devices. If fewer than twice `least` answers have come, the share of dead devices among them
   /// must also be small, because among so few answers the dead devices may never reach `least`.
   private mutating func note(_ subject: Subject, isDead: Bool) {

@@ -46,7 +46,7 @@ package struct Route: Sendable {
 
   package var waiting: Int { queue.count }
 
-  /// Permanent refusals since the last accepted push. Each user counts once, up to `refusalsTold`,
+  /// Permanent refusals since the last accepted push, at most `refusalsTold`. A user counts once,
   /// because a user may register an endpoint that refuses every push. Before the first accepted
   /// push all refusals count, because a new app may have only one device.
   package var refusals: Int { delivered == 0 ? refusedAtFirst : refused.count }

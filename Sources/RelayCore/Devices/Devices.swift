@@ -180,7 +180,7 @@ package struct Devices: Sendable {
     (written, removed, feedback) = ([], [], [])
   }
 
-  /// The last cut is durable, up to `ordinal`.
+  /// The last cut is durable, so all facts up to `ordinal` are folded.
   mutating func folded(to ordinal: Ordinal, ledgers: inout Ledgers) {
     for device in inCut where contains(device) {
       let account = account(of: device)

@@ -51,8 +51,8 @@ extension Partition {
     return begun
   }
 
-  /// Steps the next slice. A slice that a recovery repeats finds another cursor and changes
-  /// nothing.
+  /// Steps the next slice. If a recovery repeats a slice, the fan-out's cursor has moved on, and
+  /// the slice changes nothing.
   mutating func go(on slice: Slice, _ step: Step, _ effects: inout [Effect]) {
     guard let out = fanOuts[slice.origin], out.cursor == slice.cursor else { return }
     advance(out, step, &effects)

@@ -114,8 +114,8 @@ package struct Life: Hashable, Sendable {
 /// What feeds show in addition to a life.
 package enum Detail: Hashable, Sendable {
   /// `author` is the user whose device made the last change. `nil` means that the author is the
-  /// zone's owner, or that no device made the change. Only the author's own clients are shown which
-  /// device made the change.
+  /// zone's owner, or that no device made the change. Pages show only to the author's own clients
+  /// which device made the change.
   case record(type: String, tag: String?, author: UserID? = nil)
   case zone
   case notification(NotificationDetail)
@@ -176,8 +176,8 @@ package struct NotificationDetail: Hashable, Sendable {
 
   package enum Reason: UInt8, Hashable, Sendable { case created = 1, updated, deleted }
 
-  /// The reason that a reader at `token` is given. It sums up all changes since `token`, and not
-  /// only the last change.
+  /// The reason that a page states for the entry to a reader at `token`. The reason sums up all
+  /// changes since `token`, and not only the last change.
   package static func reason(_ life: Life, at token: Position) -> Reason {
     guard life.isPresent else { return .deleted }
     return token < life.reborn ? .created : .updated

@@ -7,8 +7,8 @@ package struct Page: Hashable, Sendable {
   package var next: FeedCursor
   /// Whether there is a next page. The next page always begins at a later position (P2).
   package var hasMore: Bool
-  /// Where the reader's catch-up began. Reasons and ownership are computed relative to this
-  /// position.
+  /// Where the reader's catch-up began. The reason of each entry, and whether the reader's own
+  /// device made the entry's changes, are computed relative to this position.
   package var since: Position
   /// Whether changes of the zone are missing, according to the numbers of the zone's producer.
   package var hasGap: Bool
@@ -107,7 +107,7 @@ extension Page {
   /// The reference implementation of a read. Every store must give the same result.
   ///
   /// - Parameter floor: the reader's own floor, which counts if it is above the feed's floor. A
-  ///   regrant raises the reader's floor.
+  ///   new grant raises the reader's floor.
   package static func read(
     _ entries: [Entry], of feed: FeedState, eras: Eras, after place: FeedCursor?, limit: Int,
     looks: Int = PageQuery.looksMax, floor: Position = .zero
@@ -133,7 +133,7 @@ extension Page {
   package static func start(
     of feed: FeedState, eras: Eras, after place: FeedCursor?, floor: Position
   ) -> Result<FeedCursor, Expiry> {
-    // A regrant may raise the reader's floor above everything in the feed.
+    // A new grant may raise the reader's floor above everything in the feed.
     let top = max(feed.top, floor)
     guard let place else {
       return .success(FeedCursor(era: 0, position: .zero, scanHead: top))

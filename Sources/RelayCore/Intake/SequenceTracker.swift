@@ -159,8 +159,8 @@ extension SequenceTracker {
     spaces[spaces.count - 1].missing.open(run)
   }
 
-  /// Records the number in its space, which is the last one. A late change that fills a lower hole
-  /// of the space then does not undo the change with this number.
+  /// Records the number in its space, the last one of `spaces`. A late change that fills a lower
+  /// hole of this space then does not undo the change with this number.
   private mutating func settle(_ subject: UInt64?, by number: Int64, _ limits: Limits) {
     let last = spaces.count - 1
     guard let subject, let lowest = spaces[last].missing.lowest, number > lowest else { return }

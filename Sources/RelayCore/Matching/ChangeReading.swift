@@ -8,7 +8,7 @@ struct ChangeReading {
   /// The cost of comparisons so far: one for each subscription, filter, member and word examined. A
   /// fan-out ends a slice when this cost reaches a bound.
   private(set) var work = 0
-  /// The cost of reading the record's lists and texts so far; bounded by the record.
+  /// The cost of reading the record's lists and texts so far; the record's size bounds this cost.
   private(set) var read = 0
   /// The lists prepared so far, by the index of their field in the record.
   private var lists: [Int: ListReading] = [:]

@@ -1,6 +1,6 @@
 /// A record's list, prepared for filters. Work that reads the whole list is done once for a change,
-/// and only when a filter needs the result. Otherwise, with 50,000 members and a thousand
-/// subscriptions, each filter would delay all other work by a millisecond.
+/// and only when a filter needs the result. If each filter of a thousand subscriptions read 50,000
+/// members again, each filter would delay all other work by a millisecond.
 final class ListReading {
   /// The type of the members; `nil` means that the members have several types or that one is NaN,
   /// and then no filter passes.

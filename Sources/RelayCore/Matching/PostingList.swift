@@ -23,8 +23,8 @@ struct PostingList: Sendable {
     if pieces[piece].count < Self.pieceMax {
       pieces[piece].insert(item, at: place)
     } else if place == Self.pieceMax, piece == pieces.count - 1 {
-      // Serials rise, so a new item usually goes to the end of the list. A new item at the end
-      // starts a new piece, so that full pieces stay full.
+      // Serials rise, so a new item usually goes to the end of the list. There it starts a new
+      // piece, so that the last piece, which is full, is not split.
       pieces.append([item])
     } else {
       split(piece)

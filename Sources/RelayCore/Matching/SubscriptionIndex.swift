@@ -198,8 +198,8 @@ package struct SubscriptionIndex: Sendable {
       let postings = postings[PublicKey(scope: reading.change.scope, recordType: record.type)]
     else { return page }
     var merge = PostingMerge(postings.lists(for: &reading), after: cursor)
-    // The search for the lists does not count toward this bound; the record and the index bound the
-    // cost of the search.
+    // The search for the lists does not count toward this bound; the sizes of the record and of
+    // the index bound the cost of the search.
     let workMax = reading.work + (limit + 1) * Self.workPerHit
     var last = cursor
     var looks = 0
@@ -246,7 +246,7 @@ package struct SubscriptionIndex: Sendable {
     return longest.serial(draw)
   }
 
-  /// The cost that one call may reach, for each subscription of its `limit`. With a limit of 1,000,
-  /// a call examines 64,000 subscriptions with one filter each, in some milliseconds.
+  /// One call may cost this much for each subscription that its `limit` allows. With a limit of
+  /// 1,000, a call examines 64,000 subscriptions with one filter each, in some milliseconds.
   private static let workPerHit = 128
 }

@@ -1,7 +1,7 @@
 import OrderedCollections
 
 /// The users that a zone is shared with. Of ended grants only the position of the last end is kept.
-/// This position is the floor of a regrant.
+/// A new grant raises its participant's floor to this position.
 struct ZoneGrants: Sendable {
   private(set) var participants: Set<UserID> = []
   /// How many of the participants are users of each partition.

@@ -13,7 +13,7 @@ package enum Answer: Hashable, Sendable {
   package enum Moment: Hashable, Comparable, Sendable {
     /// The fact is durable and stepped.
     case stepped
-    /// The fact's deltas are in the store.
+    /// A fold has brought into the store everything that the fact changed.
     case folded
     /// The fact is folded, every partition it was forwarded to has stepped it, and every push that
     /// it recalls has left or can no longer leave. This moment is used for a grant, a revocation, a

@@ -6,7 +6,7 @@ package struct Feedback: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - reason: the provider's reason, or the relay's own: `displaced` or `lapsed`.
-    ///   - since: the provider's own time, if it gave one.
+    ///   - since: when the address died, by the provider's report; `nil` if it gave no time.
     case retired(reason: String, since: Instant?)
     /// `wakes` wakes were delivered, the first at `since`, and the device acknowledged none.
     case silent(since: Instant, wakes: Int)

@@ -14,7 +14,7 @@ package struct Limits: Hashable, Sendable {
   /// again. A device whose address has lapsed, and that is not connected, is retired.
   package var courierAddressFor = Span.hours(12)
   package var participantsPerZone = 10_000
-  /// Zones that a user's private or shared database lists.
+  /// The most zones that each database of a user lists: the private one, and the shared one.
   package var zonesPerUser = 100_000
   package var recordsPerZone = 1_000_000
   /// A feed that has room for at most this many further subjects is checked before it takes another

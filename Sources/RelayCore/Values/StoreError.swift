@@ -29,7 +29,7 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     package static let newer = Code("store_newer")
     /// A read failed; the stored data is not known to be wrong.
     package static let unreadable = Code("store_unreadable")
-    /// The outcome of a write is unknown. The daemon stops, and recovery at the next start decides.
+    /// It is unknown whether a write was done. The daemon stops, and the next start finds it out.
     package static let unknown = Code("store_outcome_unknown")
   }
 

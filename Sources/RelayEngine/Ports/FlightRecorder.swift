@@ -18,7 +18,7 @@ package protocol FlightRecorder: Sendable {
   /// many were lost.
   func record(_ batches: [TraceBatch])
 
-  /// How many entries this life has taken. `read` can read up to such a place.
+  /// How many entries this life has taken. A caller may give this number to `read` as `place`.
   var place: UInt64 { get }
 
   /// Gives the kept entries to `body`, oldest first, in parts of a bounded size. Entries that this

@@ -6,10 +6,11 @@ package import RelayCore
 /// task, at most `Limits.inFlightPerRoute` at once. A sender answers each push exactly once, within
 /// the attempt's timeout. An attempt whose outcome is unknown ends with `.later(after: nil,
 /// .attempt, …)`, because the same `id` makes a resend harmless. An attempt that certainly never
-/// left ends with `.later(after: nil, .unsent, …)`, or with `.recalled` if the push was taken back,
-/// or if the sender stops, for example because another sender replaces it. If the provider
-/// certainly did not process a push (a GOAWAY's unprocessed streams, a connection that never
-/// opened), the sender sends the push again, under the same `id`, until the deadline.
+/// left usually ends with `.later(after: nil, .unsent, …)`. It ends with `.recalled` instead of
+/// `.unsent` if the push was taken back, or if the sender stops, for example because another sender
+/// replaces this one. If the provider certainly did not process a push (a GOAWAY's unprocessed
+/// streams, a connection that never opened), the sender sends the push again, under the same `id`,
+/// until the deadline.
 package protocol PushSender: Sendable {
   /// Hands one push to the provider. Never throws: every failure is a verdict.
   ///

@@ -34,7 +34,7 @@ package protocol Store: FeedReader, FeedbackStore {
   /// - Throws: after `.full`, `.busy` and `.unwritable` nothing was written, so the caller may
   ///   answer and go on; the same holds after `.tooLarge`, and the caller divides the group. After
   ///   `.stale` nothing was written, and another relay owns the partition. After `.unknown` the
-  ///   outcome is unknown: the daemon must stop, and recovery decides.
+  ///   outcome is unknown: the daemon must stop, and the next start finds out.
   func append(_ entries: [JournalEntry], leases: [Lease]) async throws(StoreError)
 
   /// Writes a cut into the tables and feeds in one transaction and moves the cursors. Writing the

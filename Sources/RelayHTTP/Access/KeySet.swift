@@ -13,8 +13,8 @@ package struct KeySet: Hashable, Sendable {
     case eddsa = "EdDSA"
   }
 
-  /// One key, with its id and numbers as the texts of the set. Two keys are equal if these texts
-  /// and the algorithms are equal.
+  /// One key. Its id and numbers are the same texts as in the set. Two keys are equal if these
+  /// texts and the algorithms are equal.
   package struct Key: Hashable, Sendable {
     package let id: String?
     package let algorithm: Algorithm
@@ -119,7 +119,7 @@ extension KeySet.Key {
       let modulus = bytes[0].drop { $0 == 0 }
       let bits = modulus.count * 8 - (modulus.first?.leadingZeroBitCount ?? 0)
       let exponent = bytes[1].drop { $0 == 0 }
-      // `rs256` refuses no numbers of these sizes, but trying it costs nothing.
+      // `rs256` creates a key from any numbers of these sizes, but the attempt costs nothing.
       return Self.modulusBits.contains(bits) && 1...8 ~= exponent.count
         && exponent.last.map { $0 % 2 == 1 } ?? false && exponent != [1] && (try? rs256) != nil
     case .eddsa:

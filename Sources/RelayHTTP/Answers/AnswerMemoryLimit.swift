@@ -46,8 +46,8 @@ final class AnswerMemoryLimit: Sendable {
         .throttled, "too many bytes of answers wait for this caller; read them",
         retryAfterSeconds: 1)
     }
-    // A caller's answers after the first may use only half of all bytes. So the other half stays
-    // free for first answers, even if a few callers read none of their answers.
+    // If the caller has another answer, all answers together may take only half of the limit. So
+    // the other half stays free for first answers, even if a few callers read none of theirs.
     let most = own == held ? limits.answerBytesInFlight : limits.answerBytesInFlight / 2
     guard shares.all == held || shares.all + more <= most else {
       throw WireError(

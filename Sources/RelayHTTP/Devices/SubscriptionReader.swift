@@ -101,15 +101,17 @@ struct SubscriptionReader {
   }
 
   /// Refuses a subscription to a part of a zone or of a database, which the relay does not support.
-  /// A wider subscription would wake devices for changes that the user did not want.
+  /// If the relay saved a wider subscription instead, that one would wake devices for changes that
+  /// the user did not want.
   private func refuseNarrow(_ value: JSONCursor, _ reason: String) throws(JSONProblem) {
     guard let wide = value.optional("zoneWide"), try !wide.boolean() else { return }
     throw wide.problem("must not be false: \(reason)")
   }
 
-  /// Refuses members that would narrow a zone or database subscription, which fires for every
-  /// change of records of its type. Saved without these members, the subscription would wake
-  /// devices for changes that the user did not want. A value that narrows nothing is accepted.
+  /// Refuses members that would narrow a zone or database subscription. Such a subscription fires
+  /// for every change of a record whose type it names, or of any record if it names no type. Saved
+  /// without these members, the subscription would wake devices for changes that the user did not
+  /// want. A value that narrows nothing is accepted.
   private func refuseQueryRules(_ value: JSONCursor) throws(JSONProblem) {
     let remedy = "leave it out, or save a subscription of type \"query\""
     if let kinds = value.optional("firesOn"), try firing(value) != .all {

@@ -69,7 +69,8 @@ final class CallerTurns: Sendable {
       await withCheckedContinuation { continuation in
         let waiter = Waiter(serial: serial, until: until, continuation: continuation)
         let now = state.withLock { state -> Bool? in
-          // The check holds the lock. If the task is cancelled later, `onCancel` finds the waiter.
+          // This check runs under the lock. If the task is cancelled later, `onCancel` finds the
+          // waiter.
           if Task.isCancelled { return false }
           return state.wait(waiter, of: caller, share: share) ? nil : true
         }

@@ -11,9 +11,9 @@ final class RequestDecoder: ByteToMessageDecoder {
   /// accepts.
   struct EndlessBody: Error {}
 
-  /// The most bytes of the target, names and values of a head together, and of all trailers
-  /// together. With the parser's own limit of 2 MiB, a thousand connections that never end their
-  /// heads would take 2 GiB.
+  /// The most bytes of one request's target, and of the names and values of its header fields and
+  /// trailers, all together. With the parser's own limit of 2 MiB, a thousand connections that
+  /// never end their heads would take 2 GiB.
   static let headBytes = 64 << 10
 
   private let parser: HTTPRequestDecoder = {

@@ -100,7 +100,7 @@ extension AdminAPI {
 /// How long the parts of an answer may take. Together with the wait for earlier explanations, the
 /// parts take less than `ExplainReport.answeredWithin`; the command waits longer than that limit.
 enum ExplanationTimes {
-  /// From the request's arrival until the recorder is read.
+  /// From the request's arrival until all reading of the recorder has ended.
   static let reading = Span.seconds(20)
   /// From the request's arrival until its explanations begin.
   static let beginning = Span.seconds(34)

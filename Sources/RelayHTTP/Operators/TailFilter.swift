@@ -15,8 +15,8 @@ struct TailFilter: Sendable {
 
   func shows(_ entry: TraceEntry) -> Bool {
     switch entry.event {
-    // These entries are always shown, because the entries that are missing may be those that the
-    // operator looks for.
+    // These two are always shown. Other entries may be missing where they stand, and the operator
+    // may look for a missing one.
     case .began, .lost: return true
     case .change(let change):
       return isOf(change.scope) && client == nil && route == nil

@@ -14,7 +14,7 @@ enum EventFormat {
   case binary
 
   /// True if the request may contain several events. An event that is too large is then rejected
-  /// alone; otherwise it fails the whole request.
+  /// alone. In a form for one event, such an event fails the whole request.
   var isBatch: Bool { self == .batch || self == .lines }
 
   /// Follows the rule of CloudEvents: a content type of CloudEvents decides the form, and so does

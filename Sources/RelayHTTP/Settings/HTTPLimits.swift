@@ -40,8 +40,8 @@ package struct HTTPLimits: Hashable, Sendable {
   /// The most members of the list that a filter compares a field with.
   package var filterValues = 128
   package var desiredKeys = 3
-  /// The most values that matching reads of one record: its fields and the members of their lists,
-  /// together.
+  /// The most values of one record that the relay reads for matching: the record's fields and the
+  /// members of their lists, together.
   package var valuesPerRecord = 100_000
   package var connections = 60_000
   /// The most connections of one public address. Private and loopback addresses are not counted,

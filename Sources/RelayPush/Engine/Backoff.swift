@@ -1,8 +1,8 @@
 package import RelayCore
 
 /// The time to wait before the next attempt to connect. It doubles after each failure, up to a
-/// maximum. It is also jittered, so that relays which lost the provider at the same time do not all
-/// reconnect at the same time.
+/// maximum. It is also partly random, so that relays which lost the provider at the same time do
+/// not all reconnect at the same time.
 package struct Backoff: Sendable {
   private let first: Span
   private let max: Span

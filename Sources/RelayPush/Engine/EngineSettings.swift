@@ -60,7 +60,8 @@ package struct EngineLimits: Hashable, Sendable {
   package var reconnectMax = Span.seconds(60)
   /// How long open requests may still finish when the engine stops.
   package var stopGrace = Span.seconds(2)
-  /// How often one request is sent again after the provider certainly did not process it.
+  /// The most times that the engine sends one request again. The engine does so only if the
+  /// provider certainly did not process the request.
   package var resendsMax = 32
   /// The most bytes of an answer's body that the engine keeps.
   package var bodyBytesMax = 4_096

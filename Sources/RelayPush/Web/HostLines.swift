@@ -5,8 +5,8 @@ import DequeModule
 ///
 /// A silent host keeps its places for a whole timeout. So each host gets only a part of all places,
 /// and requests to other hosts do not wait behind the requests to the silent host. Hosts with a
-/// waiting request and a free place take turns, so a step costs the same for queues of any length,
-/// and the requests to one host keep their order.
+/// waiting request and a free place take turns, so to find the next request costs the same for
+/// queues of any length, and the requests to one host keep their order.
 ///
 /// A user may register endpoints at any number of hosts. So a host has to earn its places: each
 /// quick answer earns one, and each slow or missing answer costs half of the earned places. All

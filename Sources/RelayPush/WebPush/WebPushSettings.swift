@@ -8,7 +8,7 @@ package struct WebPushSettings: Sendable {
   /// `mailto:` or `https:` address that a push service may contact when something is wrong.
   package let subject: String
   let key: P256.Signing.PrivateKey
-  /// True if endpoints at loopback and private addresses, and without TLS, are allowed.
+  /// True if endpoints may use plain HTTP, and may have loopback and private addresses.
   package let allowPrivateAddresses: Bool
   /// PEM file with the authorities to trust instead of the system's, for a stand-in.
   package let trustRoots: String?

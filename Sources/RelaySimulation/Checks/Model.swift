@@ -257,7 +257,7 @@ struct Model {
 }
 
 extension Change {
-  /// Whether the change leaves its zone present as a subject.
+  /// Whether the users whom the change concerns still have its zone after the change.
   fileprivate var isPresent: Bool {
     switch event {
     case .record, .granted, .zone(.created): true

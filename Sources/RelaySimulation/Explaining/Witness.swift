@@ -41,7 +41,7 @@ struct Witness {
   private var unknown: [(DeviceKey, Sight)] = []
   private(set) var hasCrashed = false
   private(set) var lastMatch: [DeviceKey: Instant] = [:]
-  /// When a poll of the device was answered.
+  /// When the last poll of each device ended with an empty answer.
   private(set) var polled: [DeviceKey: Instant] = [:]
   private(set) var stoppedRoutes: Set<RouteKey> = []
   /// The topic of each device's last registration. The app may have another token meanwhile.

@@ -12,9 +12,9 @@ public struct NotificationPage: Hashable, Sendable {
     /// `public`, `private` or `shared`.
     public let database: String?
     public let zoneID: ZoneID?
-    /// The record, for queries.
+    /// The name of the changed record; only a notification of a query subscription has it.
     public let recordName: String?
-    /// `created`, `updated` or `deleted`, for queries.
+    /// `created`, `updated` or `deleted`; only a notification of the type `query` has it.
     public let queryNotificationReason: String?
     /// Whether this installation made the change.
     public let own: Bool?

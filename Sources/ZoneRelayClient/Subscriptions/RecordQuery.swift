@@ -14,7 +14,7 @@ public struct RecordQuery: Hashable, Sendable {
       case field(String)
       /// A field that each record has, by its name in Web Services, such as `modifiedTimestamp`.
       case systemField(String)
-      /// All texts of the record together, for token searches.
+      /// All texts of the record together, for comparators that search for words (tokens).
       case wholeRecord
     }
 

@@ -1,4 +1,4 @@
-/// The members of every error: of an error of the whole request, and of one item of an answer.
+/// The members of every error, be it of the whole request or of one item of an answer.
 struct ErrorAnswer: Decodable {
   var serverErrorCode: String?
   var reason: String?

@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// `tokens/register`: the address at which a push provider reaches the installation; for the
-/// courier alone `tokens/create`.
+/// The body of `tokens/register`, with the address at which a push provider reaches the
+/// installation, and of `tokens/create`, for an installation that has only the courier.
 struct RegistrationQuestion: Encodable {
   private var clientId: String
   private var apnsEnvironment: String?

@@ -4,7 +4,7 @@ import Logging
 import RelaySystem
 import RelayTrace
 
-/// Measures what the flight recorder costs (docs/performance.md): the CPU time of an event to its
+/// Measures what the flight recorder costs (docs/performance.md): the CPU time from an event to its
 /// push with the recorder and without it, first in the core alone, then in daemons side by side.
 struct RecorderBench: Measurement {
   static let configuration = CommandConfiguration(
@@ -75,7 +75,7 @@ struct RecorderBench: Measurement {
   private func cost(_ scene: inout RecorderScene) throws -> Double {
     let start = try CPUTime.ofThisProcess()
     let pushes = scene.run(coreEvents)
-    // The recorder writes during this sleep, and not while the other core is measured.
+    // The recorder writes during this sleep, and not while the core without it is measured.
     if scene.isRecorded { usleep(300_000) }
     let cost = (try CPUTime.ofThisProcess() - start).each(of: coreEvents)
     guard pushes == coreEvents else {

@@ -24,7 +24,8 @@ struct Figure: Codable {
     var goal: Double
   }
 
-  /// A figure measured together with its reference: `ours` and `values` are pairs of runs.
+  /// A figure measured together with its reference: `ours[i]` and `values[i]` are from one pair of
+  /// runs.
   init(
     _ goal: String, _ name: String, unit: String, ours: [Double], reference: String,
     _ values: [Double], floor: Double? = nil, aim: Double? = nil

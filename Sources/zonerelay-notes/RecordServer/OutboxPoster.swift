@@ -55,7 +55,7 @@ struct Refusal: Decodable, Hashable {
   static func all(in answer: RelayAnswer) -> [Int: Refusal]? {
     struct Judgement: Decodable { var rejected: [Refusal] }
     if answer.status == 413 { return [0: Refusal(index: 0, code: "", reason: "it is too large")] }
-    let judgement = try? JSONDecoder().decode(Judgement.self, from: answer.body)  // nil: a proxy
+    let judgement = try? JSONDecoder().decode(Judgement.self, from: answer.body)  // nil: a proxy's
     guard let judgement, [202, 400].contains(answer.status) else { return nil }
     return judgement.rejected.reduce(into: [:]) { $0[$1.index] = $1 }
   }

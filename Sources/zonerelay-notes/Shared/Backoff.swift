@@ -1,8 +1,8 @@
 import Foundation
 import ZoneRelayClient
 
-/// How long to wait after failures in a row: as long as the server asks, up to a day, otherwise at
-/// first 1 s, doubled up to `most`. Up to a fifth is added, so that callers do not return together.
+/// How long to wait after failures in a row: as long as the server asks, up to a day; if it asks
+/// nothing, 1 s, doubled up to `most`. Up to a fifth is added: callers must not return together.
 struct Backoff {
   var most = 300, next = 1  // in seconds
 

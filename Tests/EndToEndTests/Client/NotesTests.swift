@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The sample for app teams, `make notes` without a terminal.
+/// The sample for app teams, as `make notes` runs it, but without a terminal.
 @Suite struct NotesTests {
   private static let binary = Program.binary.deletingLastPathComponent()
     .appendingPathComponent("zonerelay-notes")

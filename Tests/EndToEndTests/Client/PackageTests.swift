@@ -30,7 +30,7 @@ import Testing
     try await Self.runSample(in: workplace)
   }
 
-  /// The Linux sample against the daemon of the quick start.
+  /// Runs the Linux sample against a daemon like that of the quick start.
   private static func runSample(in workplace: Workplace) async throws {
     let standin = try await Standin.start(in: workplace)
     defer { standin.stop() }

@@ -9,7 +9,7 @@ struct RandomRecords {
   }
 
   private let owners: [String]
-  /// The change tag of each record, by name, of every zone that exists.
+  /// For every zone that exists, the change tag of each record, by the record's name.
   private(set) var zones: [Zone: [String: String]] = [:]
   private var guests: [Zone: Set<String>] = [:]
   private(set) var count = 0

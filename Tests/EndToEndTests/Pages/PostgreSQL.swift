@@ -50,7 +50,7 @@ struct PostgreSQL {
     return PostgreSQL(program: server, directory: directory)
   }
 
-  /// The lines that let `psql notes` reach this server, and make the database.
+  /// The lines that make the database `notes`, and that let `psql notes` reach this server.
   var variables: String {
     """
     export PGHOST=\(directory.path) PGUSER=notes

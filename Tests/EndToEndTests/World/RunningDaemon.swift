@@ -24,7 +24,7 @@ struct RunningDaemon {
     return daemon
   }
 
-  /// Returns when the daemon is ready, or throws the reason after a minute at most.
+  /// Returns when the daemon is ready, or throws why it is not ready, after a minute at most.
   private func waitUntilReady() async throws {
     let end = ContinuousClock.now + .seconds(60)
     while ContinuousClock.now < end {

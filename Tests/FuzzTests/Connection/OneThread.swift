@@ -28,7 +28,7 @@ final class OneThread: TaskExecutor {
 
   /// Runs a task to its end.
   ///
-  /// - Returns: the result; nil if the task waits for anything but tasks of this executor.
+  /// - Returns: the result; nil if the task waits for something other than tasks of this executor.
   func value<Value: Sendable>(of work: @escaping @Sendable () async -> Value) -> Value? {
     let result = TaskResult<Value>()
     begin { result.set(await work()) }

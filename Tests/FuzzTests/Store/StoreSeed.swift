@@ -7,7 +7,7 @@ import RelayStore
 struct StoreSeed: Sendable {
   let relay: [UInt8]
   let journal: [UInt8]
-  /// The offsets of each file's bytes that are not zero: damage to empty pages shows nothing.
+  /// The offsets of each file's nonzero bytes: damage to empty pages shows nothing.
   let relayPlaces: [Int]
   let journalPlaces: [Int]
 

@@ -60,8 +60,8 @@ import Testing
     #expect(HTTPLimits().answerBytesInFlight == 256 << 20)
   }
 
-  /// Half of the memory for answers is reserved for callers with no other answer. Otherwise 32
-  /// callers that read nothing would fill the memory.
+  /// Half of the memory for answers is reserved for callers with no other answer. Without this
+  /// reserve, 32 callers that read nothing would fill the memory.
   @Test(arguments: [(bytes: 199, isRefused: false), (200, false), (201, true)])
   func `half of the answer memory is reserved for callers with no other answer`(
     bytes: Int, isRefused: Bool

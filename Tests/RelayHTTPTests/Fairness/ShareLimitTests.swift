@@ -5,8 +5,8 @@ import Testing
 
 @testable import RelayHTTP
 
-/// P11: one caller's share of a bound, tested with one below it, at it, and one above it. A caller
-/// beyond its share is answered 429, and another caller is not.
+/// P11: one caller's share of a bound, tested one below the share, at the share, and one above it.
+/// A caller beyond its share is answered 429, and another caller is not.
 @Suite struct ShareLimitTests {
   /// The sender of a body, which decides the pool that its bytes count in.
   enum Sender: CaseIterable {
@@ -14,7 +14,7 @@ import Testing
     /// Two key ids at the same time: neither uses its whole share, but their common pool is full.
     case claims
 
-    /// The bytes for all bodies at which this sender's share equals the largest body.
+    /// The limit for the bytes of all bodies. With it, this sender's share equals the largest body.
     var inFlight: Int {
       switch self {
       case .producer, .claims: 8 * bytes

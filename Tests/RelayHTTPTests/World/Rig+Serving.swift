@@ -7,7 +7,7 @@ extension Rig {
   /// Serves the API on loopback while a client runs.
   ///
   /// - Parameter speak: the client, which runs on its own thread and may block. The client gets the
-  ///   port and a function that stops the daemon. The daemon is stopped afterwards in any case.
+  ///   port and a function that stops the daemon. After the client, a running daemon is stopped.
   func served<Result: Sendable>(
     tls: TLSFiles? = nil,
     _ speak:

@@ -171,8 +171,8 @@ import Testing
       #expect(await world.sender.send(away) == Self.unjudged)
       let seen = try world.statuses(1)
       #expect(seen == [[400], [403]])
-      // An Unregistered answer of the own environment still counts, because it proves that the
-      // environment knows the token.
+      // An Unregistered answer of the sender's own environment still counts, because it proves that
+      // this environment knows the token.
       let gone = Self.push(2, "gone", said: .production)
       guard case .gone(.some, .init("Unregistered")) = await world.sender.send(gone) else {
         Issue.record("not gone")
@@ -215,8 +215,8 @@ import Testing
       async let verdict = withCheckedContinuation { continuation in
         world.sender.send(push, handover) { continuation.resume(returning: $0) }
       }
-      // The other environment has refused the push, which now waits for the own environment's only
-      // stream.
+      // The other environment has refused the push, which now waits for the only stream of the
+      // sender's own environment.
       while world.sender.status.waiting == 0 { await Task.yield() }
       let seen = try world.statuses(2)
       #expect(seen == [[], [400]])

@@ -15,7 +15,7 @@ import Testing
     try check(WebPushKeys().privateKey)
   }
 
-  /// openssl writes the older form SEC 1, which names its public half as well.
+  /// openssl writes a key in the older form SEC 1, which names the key's public half as well.
   @Test func `a key in SEC 1 form has halves that belong together`() throws {
     let key = P256.Signing.PrivateKey()
     try check(Self.sec1(key, naming: key.publicKey))

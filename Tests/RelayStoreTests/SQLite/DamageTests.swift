@@ -5,8 +5,8 @@ import Testing
 
 @testable import RelayStore
 
-/// Numbers that no daemon writes, in files that SQLite finds whole. A start refuses the file by
-/// name and does not trap, because each further start would trap too.
+/// Numbers that no daemon writes, in files that SQLite finds whole. A start refuses the file with
+/// an error that names the file. A start must not trap, because each further start would trap too.
 @Suite struct DamageTests {
   private static let relay = [
     "INSERT INTO partitions VALUES (64, 1, 0, 0, 0, 0, 0, 0)",

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RelayStore
 
-/// What a store tells of itself while no daemon, or another process, uses it.
+/// What can be read from a store's files, whether or not a daemon uses the store.
 @Suite struct StoreDescriptionTests {
   @Test func `a store tells the time of its last fold, also while a daemon runs`() async throws {
     let home = try SQLiteHome()

@@ -75,7 +75,7 @@ actor Account {
 
   func signIn(_ user: String?) { self.user = user }
 
-  /// Whether the service gives a token that the relay refuses, from now on.
+  /// From now on the service gives a token that the relay refuses, or with `false` a valid token.
   func goStale(_ isStale: Bool = true) { self.isStale = isStale }
 
   func renew(_ renewal: Renewal) { self.renewal = renewal }

@@ -45,7 +45,7 @@ struct ClockRun: Sendable {
   /// never set.
   var boot: Span
 
-  /// A smaller difference may only be the time between the readings of the two clocks.
+  /// A difference up to this is not reported: the two clocks are not read at the same moment.
   static let differenceMax = Span.seconds(1)
 
   var findings: [Finding] {

@@ -5,7 +5,7 @@ import ZoneRelayClient
 
 enum AppDevice {
   // sample: device
-  /// In `didRegisterForRemoteNotificationsWithDeviceToken`, at each launch.
+  /// Call this in `didRegisterForRemoteNotificationsWithDeviceToken`, at each launch.
   static func registered(
     _ token: Data, isDebugBuild: Bool, _ client: ZoneRelayClient
   ) async throws {

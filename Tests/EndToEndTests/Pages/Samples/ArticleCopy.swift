@@ -4,7 +4,7 @@ import ZoneRelayClient
 // docs/from-cloudkit.md shows the code between the sample comments below.
 
 // sample: sink
-/// The app's copy. In memory here; in your app a database, and each call is one transaction.
+/// The app's copy, here in memory. In your app it is a database, and each call is one transaction.
 actor ArticleCopy: ChangeSink {
   struct Zone {
     var records = ZoneRecords()  // names and change tags
@@ -20,8 +20,9 @@ actor ArticleCopy: ChangeSink {
     self.recordServer = recordServer
   }
 
-  // recordWasChangedBlock, recordWithIDWasDeletedBlock and recordZoneChangeTokensUpdatedBlock, for
-  // up to 200 records at a time. CKSyncEngine: fetchedRecordZoneChanges.
+  // Instead of recordWasChangedBlock, recordWithIDWasDeletedBlock and
+  // recordZoneChangeTokensUpdatedBlock, or of CKSyncEngine's fetchedRecordZoneChanges. Called with
+  // up to 200 records.
   func apply(_ page: ZonePage) async throws {
     var zone = zones[page.zone] ?? Zone()
     let wanted = page.toFetch { zone.records.tags[$0] }.map(\.name)
@@ -31,12 +32,13 @@ actor ArticleCopy: ChangeSink {
     zones[page.zone] = zone
   }
 
-  // recordZoneWithIDWasDeletedBlock, recordZoneWithIDWasPurgedBlock and
-  // recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock. CKSyncEngine:
+  // Instead of recordZoneWithIDWasDeletedBlock, recordZoneWithIDWasPurgedBlock and
+  // recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock, or of CKSyncEngine's
   // fetchedDatabaseChanges.
   func remove(_ zone: ZoneID, _ why: ZoneLoss) { zones[zone] = nil }
 
-  // CKFetchNotificationChangesOperation: for query subscriptions alone. A page may come twice.
+  // Instead of CKFetchNotificationChangesOperation. Called for query subscriptions only; a page may
+  // come twice.
   func apply(_ page: NotificationPage) {
     if page.startsOver { unread = [] }
     for one in page.notifications where one.recordName != nil {
@@ -45,7 +47,7 @@ actor ArticleCopy: ChangeSink {
     }
   }
 
-  // CKAccountChanged. CKSyncEngine: accountChange.
+  // Instead of CKAccountChanged, or of CKSyncEngine's accountChange.
   func accountChanged(from: String?, to: String?) { (zones, unread) = ([:], []) }
 }
 // sample ends
@@ -56,11 +58,11 @@ enum CloudKitSamples {
     _ copy: ArticleCopy, relay: RelayAddress, state: URL,
     signedIn: @escaping @Sendable () async throws -> UserToken?
   ) async throws -> ZoneRelayClient {
-    // CKSyncEngine.Configuration(database:stateSerialization:delegate:)
+    // Instead of CKSyncEngine.Configuration(database:stateSerialization:delegate:)
     let client = try ZoneRelayClient(relay, state: .file(state), sink: copy) { _ in
       try await signedIn()
     }
-    // CKModifySubscriptionsOperation(subscriptionsToSave:)
+    // Instead of CKModifySubscriptionsOperation(subscriptionsToSave:)
     let unread = RecordQuery(
       recordType: "Article", filters: [.init(.field("state"), .equals, .string("unread"))],
       firesOn: [.create])
@@ -87,7 +89,7 @@ enum CloudKitSamples {
   static func didReceive(
     _ userInfo: [AnyHashable: Any], _ client: ZoneRelayClient
   ) async throws -> Bool {
-    // CKNotification(fromRemoteNotificationDictionary:)
+    // Instead of CKNotification(fromRemoteNotificationDictionary:)
     guard let wake = Wake(userInfo: userInfo) else { return false }
     return try await client.handle(wake).records > 0
   }

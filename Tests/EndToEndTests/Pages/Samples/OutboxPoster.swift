@@ -4,7 +4,7 @@ import GRDB
 // docs/outbox.md shows the code between the sample comments below.
 
 // sample: poster
-/// Sends what waits in the outbox. Only one may run at a time.
+/// Sends what waits in the outbox. Only one poster may run at a time.
 struct OutboxPoster {
   struct Answer {
     var status: Int
@@ -38,7 +38,7 @@ struct OutboxPoster {
       let rows = try await waiting(most)
       guard !rows.isEmpty else { return }
       let answer = await send(Self.batch(rows))
-      // The body may be another one, such as the page of a proxy.
+      // The body may have another form, if a proxy has answered.
       let outcome = answer.flatMap { try? JSONDecoder().decode(Outcome.self, from: $0.body) }
       switch (answer?.status, outcome) {
       case (202, let outcome?), (400, let outcome?):
