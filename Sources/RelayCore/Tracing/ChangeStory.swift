@@ -156,9 +156,11 @@ extension Explanation.Outcome {
     case .not(.alreadyTold): 3
     case .unknown: 4
     case .not(.fetched): 6
-    case .not(.rejected), .not(.crowdedOut): 7
+    case .not(.rejected): 7
     case .not(.withdrawn): 8
     case .not(.retired), .not(.unregistered): 9
+    // The alert that took the place may be of the same change, and came further then.
+    case .not(.crowdedOut): 10
     case .not: 5
     }
   }

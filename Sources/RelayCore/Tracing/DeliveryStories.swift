@@ -52,7 +52,8 @@ struct DeliveryStories {
   /// A notification came to the lane.
   mutating func matched(_ match: TracedMatch, _ outcome: TracedMatch.Outcome) {
     guard case .pends(let part, _, let instead) = outcome else { return }
-    if let index = places[match.position], change(index, { $0.matched(match, outcome) }) {
+    if let index = places[match.position] {
+      change(index) { $0.matched(match, outcome) }
       repeated(index, as: part)
     }
     switch instead {
@@ -81,7 +82,8 @@ struct DeliveryStories {
     return isNews
   }
 
-  /// A replay made the delivery pend anew, so earlier counts of replaced alerts no longer hold.
+  /// A replay repeated the match, and the delivery may pend anew or as another part. Earlier counts
+  /// of replaced alerts no longer hold.
   private mutating func repeated(_ index: Int, as part: TracedPart) {
     carried = [:]
     show(index, as: part)

@@ -32,9 +32,17 @@ struct DeliveryStory {
   private(set) var state = State.pending
   /// The courier's wake that the push under way repeats.
   private var toldBefore: Told?
+  /// Whether a push may still repeat what the courier told. No push does so once the device is
+  /// unregistered or retired, or the subscription or zone is withdrawn: the lane has forgotten then
+  /// what was told. Where entries are missing, this may have happened.
+  private var mayRepeat = true
   /// Whether a life of the daemon began after the notification had ended. If the daemon crashed
   /// before a fold kept that end, the notification pends again.
   private var mayPendAgain = false
+  /// Whether an event that ends what pends came after the notification's last match. Such an event
+  /// may leave `state` as it was. If the lane still has a part at the notification's position, that
+  /// part stands for other notifications.
+  private var isOver = false
   private(set) var receipt: (TracedReceipt, at: Instant)?
 
   init(_ match: TracedMatch, as part: TracedPart) {
@@ -43,6 +51,12 @@ struct DeliveryStory {
   }
 
   private var isAlert: Bool { parts.contains { if case .alert = $0 { true } else { false } } }
+
+  /// The wake that told of the notification, also while a push repeats the courier's wake.
+  private var lastTold: Told? {
+    if case .told(let told) = state { return told }
+    return toldBefore
+  }
 
   func pends(as part: TracedPart) -> Bool { parts.contains(part) }
 
@@ -76,18 +90,25 @@ struct DeliveryStory {
     case .pending, .flying: state = toldBefore.take().map { .told($0) } ?? .unknown
     case .told, .ended, .unknown: break
     }
+    mayRepeat = false
   }
 
   /// Another notification, or the same one in a replay, came to the lane.
   mutating func matched(_ other: TracedMatch, _ outcome: TracedMatch.Outcome) {
     guard case .pends(let part, _, let instead) = outcome else { return }
     if other.position == match.position {
+      isOver = false
+      // The lane may put the notification into another part than in the life before. For example, a
+      // crash loses that the device had read another zone, and then there is no room for this zone.
+      parts = [part]
+      // The event that made the lane forget is older than the match, or the replay steps it again.
+      mayRepeat = true
       switch state {
       // After this match, the replay steps again the facts that ended the delivery. An end that was
       // recorded before this match may come from a fact that is older than the match, and that the
       // replay has stepped again, too.
       case .unknown, .ended(.withdrawn), .ended(.unregistered), .ended(.retired):
-        (state, parts) = (.pending, [part])
+        state = .pending
       case .pending, .flying, .told, .ended: break
       }
       return
@@ -127,7 +148,7 @@ struct DeliveryStory {
       state = .flying(wake, ifFails: reason)
     case .told(let told) where told.isOverCourier && wake.transport != .courier:
       // A push repeats what only the courier has told.
-      guard !isAlert, receipt == nil, tells(wake) else { return }
+      guard !isAlert, mayRepeat, receipt == nil, tells(wake) else { return }
       (state, toldBefore) = (.flying(wake, ifFails: nil), told)
     case .flying, .told, .ended, .unknown: break
     }
@@ -164,14 +185,12 @@ struct DeliveryStory {
       return isOfZone && zone == match.zone && database == match.database
         && position >= match.zonePosition
     case .acknowledged(.listed(let zones, let database)):
-      guard case .told = state else { return false }
-      return isOfZone && database == match.database && zones.contains(match.zone)
+      return lastTold != nil && isOfZone && database == match.database
+        && zones.contains(match.zone)
     case .acknowledged(.wake(let number)), .connected(let number):
-      switch state {
-      case .told(let told): return told.wake <= number
-      case .flying(let wake, _): return !isAlert && wake.number <= number
-      case .pending, .ended, .unknown: return false
-      }
+      if let told = lastTold, told.wake <= number { return true }
+      guard case .flying(let wake, _) = state else { return false }
+      return !isAlert && wake.number <= number
     case .marked(let notifications):
       return notifications.contains { parts.contains(.alert($0)) }
     }
@@ -185,6 +204,7 @@ struct DeliveryStory {
 
   private mutating func received(_ receipt: TracedReceipt, at: Instant) {
     if self.receipt == nil { self.receipt = (receipt, at) }
+    isOver = true
     switch state {
     case .pending: state = .ended(.fetched(at: at))
     case .flying(let wake, nil): state = .flying(wake, ifFails: .fetched(at: at))
@@ -194,11 +214,16 @@ struct DeliveryStory {
   }
 
   private mutating func ends(as reason: Explanation.Reason, canStillBeTold: Bool) {
+    isOver = true
     switch state {
     case .pending: state = .ended(reason)
-    case .flying(let wake, let ifFails):
-      state = canStillBeTold ? .flying(wake, ifFails: ifFails ?? reason) : .ended(ifFails ?? reason)
-    case .told, .ended, .unknown: break
+    case .flying(let wake, let ifFails) where canStillBeTold:
+      (state, mayRepeat) = (.flying(wake, ifFails: ifFails ?? reason), false)
+    case .flying(_, let ifFails):
+      let told = toldBefore.take().map { State.told($0) }
+      (state, mayRepeat) = (told ?? .ended(ifFails ?? reason), false)
+    case .told: mayRepeat = false
+    case .ended, .unknown: break
     }
   }
 
@@ -215,8 +240,9 @@ struct DeliveryStory {
     case .flying(let wake, _):
       return .not(toldBefore.map { .toldByCourier($0.wake) } ?? .underWay(wake.number))
     case .pending: return held(standing) { $0 >= match.position }
-    // A part that pends at exactly the notification's position is the notification itself.
-    case .unknown: return held(standing) { $0 == match.position }
+    // Until an event ends the notification, a part that pends at exactly the notification's
+    // position is the notification itself.
+    case .unknown: return isOver ? .unknown : held(standing) { $0 == match.position }
     }
   }
 

@@ -4,12 +4,12 @@ import Testing
 /// Hot changes in a partition: the order and the times of wakes, over many changes, restarts and
 /// reloads.
 @Suite struct SmearingTests {
-  private static let rule = Subscription.Rule.query(QueryRule(recordType: "Article"))
+  static let rule = Subscription.Rule.query(QueryRule(recordType: "Article"))
   private static let commons = ZoneID.publicDefault
 
   /// With this policy each partition sends one wake a second, and a change for more than one user
   /// of a partition is hot.
-  private static func policy(
+  static func policy(
     _ rate: Int? = 64, longest: Span = .minutes(10)
   ) -> WakePolicy {
     var policy = WakePolicy()
@@ -27,7 +27,7 @@ import Testing
   }
 
   /// A partition with `count` subscribers of the public database, one device each.
-  private static func rig(
+  static func rig(
     _ count: Int, slice: Int = 1_000, policy: WakePolicy = policy(), visible: Bool = false
   ) -> PartitionRig {
     var rig = PartitionRig(limits: limits(slice), policy: policy)
@@ -138,47 +138,6 @@ import Testing
       let shifted = try first(wallAhead)
       #expect(shifted.push.expires == plain.push.expires + wallAhead)
       #expect(shifted.notBefore == plain.notBefore + wallAhead)
-    }
-  }
-
-  @Test func `alerts of a hot change are sent at once and name each user's slot`() {
-    var rig = Self.rig(30, visible: true)
-    rig.publish(1)
-    let wakes = rig.wakes(for: 3)
-    #expect(wakes.count == 30)
-    let waits = wakes.compactMap(\.notBefore)
-    #expect(waits.count >= 26 && Set(waits).count >= 26, "each its own")
-  }
-
-  /// A change of the user's own zone merges into what the alert's query pends for, so only the alert
-  /// still belongs to the hot change.
-  @Test func `an alert of a hot change names the slot, even if the rest does not wait`() throws {
-    var rig = Self.rig(30, visible: true)
-    let user = users(30, inHomeOf: Sample.owner, true)[7]
-    rig.save("own", Self.rule, of: user, visible: true)
-    rig.publish(1)
-    rig.change(.record(.created), in: ZoneID(name: "Own", owner: user))
-    let first = try #require(rig.wakes(for: 3).first { $0.user == user })
-    let slot = try #require(first.notBefore)
-    #expect(slot > first.at)
-  }
-
-  @Test func `an alert that leaves at its slot asks for no wait`() throws {
-    var rig = Self.rig(30, visible: true)
-    rig.publish(1)
-    rig.now = rig.now + .seconds(3)
-    for _ in 0..<3 {
-      rig.lines += rig.partition.ready(at: rig.now)
-      rig.fold()
-    }
-    let partition = rig.partition
-    let ready = try #require(rig.lines.first { partition.devices[$0.device].lane.slot > rig.now })
-    let slot = partition.devices[ready.device].lane.slot
-    for (early, asks) in [(Int64(1), true), (0, false)] {
-      var partition = partition
-      let push = partition.begin(
-        ready, at: slot - Span(milliseconds: early), wallAhead: .zero)
-      #expect(push?.text.contains(#""nb":"#) == asks)
     }
   }
 

@@ -154,6 +154,28 @@ import Testing
     #expect(rig.why(change) == "crowded_out")
   }
 
+  @Test func `an alert that gave way to one of the same change does not decide`() {
+    var limits = Limits()
+    limits.alertsPending = 1
+    var rig = TraceRig.subscribed(limits: limits, visible: true) { $0.pruning.hold = .zero }
+    rig.save("all", .database(recordType: nil), visible: true)
+    rig.fold()
+    rig.wake()
+    let first = rig.change()
+    rig.modify(.delete(SubscriptionID("all")))
+    #expect(rig.why(first) == "withdrawn")
+    rig.save("all", .database(recordType: nil), visible: true)
+    rig.fold()
+    let second = rig.change()
+    rig.wait(2)
+    rig.end(.gone(at: nil, Verdict.Reason("Unregistered")))
+    rig.wait(3)
+    let found = rig.explanation(of: second)
+    #expect(found?.outcome == .not(.retired("Unregistered")))
+    #expect(
+      found?.deliveries.map(\.outcome) == [.not(.crowdedOut), .not(.retired("Unregistered"))])
+  }
+
   @Test func `a retired device is told nothing`() {
     var rig = TraceRig.subscribed { $0.pruning.hold = .zero }
     rig.wake()
@@ -215,6 +237,25 @@ import Testing
     #expect(rig.why(change, without: end..<rig.entries.count) == "budget")
   }
 
+  /// The zone also pends for a subscription that was removed before, so the zone stays pending.
+  @Test func `what is withdrawn after lost entries does not pend`() {
+    var rig = TraceRig.subscribed { $0.background.max = 1 }
+    rig.change()
+    rig.wake()
+    rig.save("all", .database(recordType: nil))
+    rig.change()
+    rig.modify(.delete(SubscriptionID("reading")))
+    let change = rig.change()
+    rig.take()
+    let end = rig.entries.count
+    rig.wait(3)
+    rig.take()
+    let lost = end..<rig.entries.count
+    #expect(!lost.isEmpty && rig.why(change, without: lost) == "budget")
+    rig.modify(.delete(SubscriptionID("all")))
+    #expect(rig.why(change) == "withdrawn" && rig.why(change, without: lost) == "unknown")
+  }
+
   @Test func `a restart makes what was under way due again`() {
     var rig = TraceRig.subscribed()
     let change = rig.change()
@@ -223,6 +264,26 @@ import Testing
     rig.begin()
     rig.end(.later(after: nil, .attempt, Verdict.Reason("of the life before")))
     #expect(rig.why(change) == "resting")
+  }
+
+  /// A crash may lose that the device had read another zone, so that the lane has no room for this
+  /// zone in the next life.
+  @Test func `a replay may put a change into another part of the lane`() throws {
+    var rig = TraceRig.subscribed()
+    let change = rig.change()
+    let found = rig.entries.compactMap { entry -> TracedMatch? in
+      if case .matched(let match) = entry.event { match } else { nil }
+    }
+    var match = try #require(found.last)
+    match.devices[0].outcome = .pends(.many, gathers: nil, instead: nil)
+    let events: [TraceEvent] = [.began, .matched(match)]
+    let entries = rig.entries + events.map { TraceEntry(at: Sample.start, $0) }
+    var standing = Standing(device: TraceRig.device, at: rig.now)
+    standing.pending = [
+      Standing.Part(part: .many, position: match.position, reason: .notFolded)
+    ]
+    let explained = Explanation.of(change, in: entries, standing)
+    #expect(explained.last?.outcome == .not(.notFolded))
   }
 
   /// A producer may use a source and id again once they are forgotten.

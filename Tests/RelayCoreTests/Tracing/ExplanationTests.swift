@@ -215,6 +215,39 @@ import Testing
     #expect(rig.why(change) == "woken 1")
   }
 
+  @Test func `a wake of a later registration repeats nothing that the courier told before`() {
+    var rig = TraceRig.subscribed()
+    rig.connect(1)
+    let change = rig.change()
+    rig.wait(3)
+    rig.end()
+    rig.unregister()
+    rig.register()
+    let later = rig.change()
+    rig.wake()
+    #expect(rig.why(later) == "woken 1" && rig.why(change) == "told_by_courier")
+  }
+
+  @Test(arguments: [Acknowledged.listed([Sample.zone], .private), .wake(1)])
+  func `a sign that comes while a push repeats the courier's wake ends the repeating`(
+    sign: Acknowledged
+  ) {
+    var rig = TraceRig.subscribed { $0.deadline = .seconds(5) }
+    rig.connect(1)
+    let change = rig.change()
+    rig.wait(3)
+    rig.end()
+    rig.wait(6)
+    rig.acknowledge(sign)
+    rig.end(.later(after: nil, .attempt, Verdict.Reason("deadline")))
+    #expect(rig.why(change) == "told_by_courier")
+    rig.leave(1)
+    let later = rig.change()
+    rig.wait(10)
+    rig.end()
+    #expect(rig.why(later) == "woken 3" && rig.why(change) == "told_by_courier")
+  }
+
   @Test func `a device between two polls is awaited`() {
     var rig = TraceRig.subscribed()
     rig.connect(1)
