@@ -18,6 +18,9 @@ struct SeenDelivery {
   private var endsIfFails = false
   /// Whether a failed attempt may have been the last one.
   private var mayHaveEnded = false
+  /// The outcomes that were possible when the relay may have retired the device. A push that was
+  /// under way then, or that shows a newer alert, does not disprove them.
+  private var lasting: Set<String> = []
   /// The courier's wake that told of the notification, until the device has the change.
   private var courierWake: UInt32?
 
@@ -55,8 +58,11 @@ struct SeenDelivery {
       }
     case .withdrawn(let withdrawal): if means(withdrawal) { ends("withdrawn") }
     // The relay alone knows whether the address was taken from this registration.
-    case .retired: maybe("retired")
-    case .unregistered: ends("unregistered")
+    case .retired: mayBeRetired()
+    case .unregistered:
+      // A wake for a later registration repeats nothing of this registration.
+      courierWake = nil
+      ends("unregistered")
     case .began: began()
     }
   }
@@ -84,13 +90,22 @@ struct SeenDelivery {
   }
 
   private mutating func pushed(_ push: Witness.Push) {
+    if flight != nil {
+      // The relay begins no attempt before it has given up the one before. If a provider reported
+      // the device as dead, the relay has decided by now whether it believes the report.
+      flight = nil
+      outcomes.remove("under_way")
+      if endsIfFails { mayPend = false }
+    }
     guard let isSure = isTold(by: push) else { return }
     if isOver, courierWake == nil || push.isOverCourier { return }
+    // A device that had been retired would not be shown this notification.
+    if isSure, push.text.notification == fired.notification.text { lasting = [] }
     flight = (push, isSure)
   }
 
   private mutating func ended(_ id: PushAttempt.ID, _ verdict: Verdict) {
-    if case .gone = verdict { maybe("retired") }
+    if case .gone = verdict { mayBeRetired() }
     guard let flight, flight.push.attempt.id == id else { return }
     if case .gone = verdict {
       // The relay waits for a while before it decides whether it believes that the device is dead.
@@ -107,7 +122,7 @@ struct SeenDelivery {
           ? "already_told" : "woken \(flight.push.attempt.wake)"
       // If one life of the daemon told of the notification and the next life told of it again, both
       // outcomes are true.
-      if flight.isSure, !hasBegunAgain, !mayHaveEnded { outcomes = [] }
+      if flight.isSure, !hasBegunAgain, !mayHaveEnded { outcomes = lasting }
       outcomes.insert(outcome)
       if flight.isSure { mayPend = false }
       if flight.push.isOverCourier, fired.alert == nil { courierWake = flight.push.attempt.wake }
@@ -134,6 +149,14 @@ struct SeenDelivery {
 
   private mutating func maybe(_ outcome: String) { if !isOver { outcomes.insert(outcome) } }
 
+  /// If the relay has retired the device, the verdict on a push under way does not count any more,
+  /// and no later push tells of the notification. Only the relay knows whether it has.
+  private mutating func mayBeRetired() {
+    guard !isOver else { return }
+    outcomes.insert("retired")
+    lasting = outcomes.subtracting(["under_way"])
+  }
+
   private mutating func ends(_ outcome: String) {
     guard !isOver else { return }
     outcomes.insert(outcome)
@@ -149,9 +172,10 @@ struct SeenDelivery {
     }
   }
 
-  /// What the earlier life of the daemon did not fold may pend again.
+  /// What the earlier life of the daemon did not fold may pend again. An end that came while a push
+  /// of that life was under way says nothing about the pushes of this life.
   private mutating func began() {
-    (flight, mayPend, hasBegunAgain) = (nil, true, true)
+    (flight, mayPend, hasBegunAgain, endsIfFails) = (nil, true, true, false)
   }
 
   /// Whether newer alerts may have crowded this one out.
