@@ -154,13 +154,18 @@ import Testing
       let index = index(.public, subscriptions: count, filtersEach: 1) { number in
         QueryRule.Filter(field: "list", comparator: .listContains, value: text(number))
       }
-      var reading = reading([Field(name: "list", value: .list((0..<count).map(text)))], .public)
-      let begin = ContinuousClock.now
-      let page = index.publicMatches(
-        &reading, after: .zero, before: Ordinal(1 << 40), limit: count)
-      let time = ContinuousClock.now - begin
-      #expect(page.hits.map(\.user) == Array(0..<count))
-      return Double(time.components.attoseconds) / 1e18 + Double(time.components.seconds)
+      let list = FieldValue.list((0..<count).map(text))
+      // Of several runs the fastest counts, because other processes slow some of them.
+      var fastest = Duration.seconds(3_600)
+      for _ in 0..<5 {
+        var reading = reading([Field(name: "list", value: list)], .public)
+        let begin = ContinuousClock.now
+        let page = index.publicMatches(
+          &reading, after: .zero, before: Ordinal(1 << 40), limit: count)
+        fastest = min(fastest, ContinuousClock.now - begin)
+        #expect(page.hits.map(\.user) == Array(0..<count))
+      }
+      return fastest / .seconds(1)
     }
     // Because of the logarithm, 16 times as many postings take a little more than 16 times as long.
     // A comparison of all pairs would take 256 times as long.
@@ -185,12 +190,15 @@ import Testing
     }
   }
 
-  /// The index keeps a reference under the name of its record, so the list's members are looked up
-  /// under the names of their records too. A list is searched by member up to 16 members, and by a
-  /// set above.
+  /// The index keeps a reference under the name of its record, whatever its zone, so the list's
+  /// members are looked up under the names of their records too. A list is searched by member up to
+  /// 16 members, and by a set above.
   @Test(arguments: [2, 40])
   func `a list with more members than postings finds its member`(length: Int) {
-    for make in [text, reference] {
+    func elsewhere(_ number: Int) -> FieldValue {
+      .reference(recordName: "v\(number)", zone: ZoneID(name: "Other", owner: Sample.owner))
+    }
+    for make in [text, reference, elsewhere] {
       let index = index(.public, subscriptions: 1, filtersEach: 1) { _ in
         QueryRule.Filter(field: "list", comparator: .listContains, value: make(1))
       }
