@@ -6,7 +6,8 @@ import Testing
 
 /// While readers wait, every second cut leaves out the partitions that have much to fold.
 @Suite(.timeLimit(.minutes(1))) struct LargePartitionTests {
-  /// Earlier, a reader waited for two folds, each with a thousand records of another partition.
+  /// In earlier versions, a reader waited for two folds, each with a thousand records of another
+  /// partition.
   @Test(
     arguments: [
       (WorkBounds().entriesOfLarge, [["_b"], ["_b"], ["_a"]]), (100, [["_b"], ["_a", "_b"]]),

@@ -22,10 +22,10 @@ import Testing
   /// (explanations, a defect of the checker: a delivered push made it forget a retirement), 5869
   /// and 6685 (explanations, an alert that gave way to another alert of the same change), 7021
   /// (explanations, a wake of a later registration), 7318 (explanations, a replay that put a zone
-  /// into another part of the lane), 8949 (explanations, a defect of the checker: a fetch during a
-  /// push, which a crash lost), 9202 (explanations, after lost entries a zone that pends for other
-  /// changes was taken for a withdrawn notification), 9706 (explanations, a sign of the device
-  /// while a push repeated the courier's wake). The causes of 23, 45 and 54 were not noted.
+  /// into another part of the lane), 8949 (explanations, a defect of the checker: a crash lost a
+  /// fetch that came during a push), 9202 (explanations, after lost entries a zone that pends for
+  /// other changes was taken for a withdrawn notification), 9706 (explanations, a sign of the
+  /// device while a push repeated the courier's wake). The causes of 23, 45 and 54 were not noted.
   @Test(
     arguments: [
       3, 15, 23, 33, 39, 45, 49, 54, 103, 196, 603, 970, 1_416, 2_197, 2_319, 2_718, 3_806, 4_261,

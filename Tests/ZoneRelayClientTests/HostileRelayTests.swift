@@ -124,7 +124,7 @@ import ZoneRelayTesting
     }
     #expect(await rig.sink.zones.keys.sorted() == Array(zones.dropFirst()))
     #expect(rig.clock.sleeps.isEmpty, "the relay is well")
-    // Another process, whose relay gives the zone again.
+    // The client is restarted as another process, and zone A is not refused any more.
     let report = try await rig.restarted().fetchAllChanges(.notifications)
     #expect(report.failures.isEmpty)
     #expect(report.zones == [zones[0]])

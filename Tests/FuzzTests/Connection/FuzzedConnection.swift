@@ -23,7 +23,7 @@ struct FuzzedConnection {
     case readsOn
     /// The daemon stops.
     case drain
-    /// A wake for the device that the courier holds.
+    /// The courier is told a new wake for `FuzzRelay.device`.
     case wake
     /// One second passes: the courier checks what is due.
     case second
