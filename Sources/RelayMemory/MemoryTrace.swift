@@ -1,7 +1,8 @@
 package import RelayCore
 
-/// The flight recorder's memory as a value: the newest entries. When an addition reaches twice
-/// `most` entries, only the newest `most` stay, and the value keeps nothing about the removed ones.
+/// The flight recorder's memory as a value: the newest entries. If it holds `2 * most` entries or
+/// more after an addition, only the newest `most` stay, and the value keeps nothing about the
+/// removed ones.
 package struct MemoryTrace: Sendable {
   /// The entries that are kept, oldest first.
   package private(set) var entries: [TraceEntry] = []

@@ -24,8 +24,9 @@ import Testing
   /// (explanations, a wake of a later registration), 7318 (explanations, a replay that put a zone
   /// into another part of the lane), 8949 (explanations, a defect of the checker: a crash lost a
   /// fetch that came during a push), 9202 (explanations, after lost entries a zone that pends for
-  /// other changes was taken for a withdrawn notification), 9706 (explanations, a sign of the
-  /// device while a push repeated the courier's wake). The causes of 23, 45 and 54 were not noted.
+  /// other changes was taken for a withdrawn notification), 9706 (explanations, the device gave a
+  /// sign of what it has while a push repeated the courier's wake). The causes of 23, 45 and 54
+  /// were not noted.
   @Test(
     arguments: [
       3, 15, 23, 33, 39, 45, 49, 54, 103, 196, 603, 970, 1_416, 2_197, 2_319, 2_718, 3_806, 4_261,

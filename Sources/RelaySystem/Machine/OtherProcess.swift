@@ -28,7 +28,8 @@ package struct OtherProcess: Sendable {
   /// True if the process has one of these sockets open.
   package func holds(_ sockets: Set<String>) -> Bool { !self.sockets.isDisjoint(with: sockets) }
 
-  /// The links of the files that the process has open, sockets among them.
+  /// What the links in `/proc/PID/fd` point to: each file that the process has open, sockets among
+  /// them.
   var sockets: Set<String> {
     let place = "/proc/\(pid)/fd"
     // The directory cannot be read if the process has ended or belongs to another user.

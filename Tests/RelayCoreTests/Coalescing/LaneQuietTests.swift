@@ -66,7 +66,8 @@ import Testing
     #expect(again?.isAlert == false && again?.isLadder == true)
   }
 
-  /// P5: the alert budget is spent, so a background wake tells the zone that the alert names.
+  /// P5: the alert budget is spent, so a background wake tells the device of the alert's zone, and
+  /// the alert follows later.
   @Test func `an alert that waits for its budget does not delay its zone`() {
     var rig = LaneRig()
     rig.policy.alert = Budget.Rule(max: 1, per: .hours(1))

@@ -8,7 +8,7 @@ import Testing
 @testable import RelayHTTP
 
 /// Answers that their clients do not read take memory. So a request counts against its caller's
-/// share until its answer is sent, and one answer is not larger than a few pages.
+/// share until its answer is sent, and the number of records in one answer is bounded.
 @Suite struct UnreadShareTests {
   /// Takes an answer's body only after the stream `isRead` has ended.
   private struct SlowReader: ResponseBodyWriter {
