@@ -32,10 +32,26 @@ struct DeliveryStory {
   private(set) var state = State.pending
   /// The courier's wake that the push under way repeats.
   private var toldBefore: Told?
-  /// Whether a push may still repeat what the courier told. No push does so once the device is
-  /// unregistered or retired, or the subscription or zone is withdrawn: the lane has forgotten then
-  /// what was told. Where entries are missing, this may have happened.
-  private var mayRepeat = true
+  /// The pushes that may still repeat what the courier told.
+  private var repeats = Repeats.all
+
+  private enum Repeats {
+    case all
+    /// Only pushes that are made to repeat something. Entries are missing, and one of them may say
+    /// that the lane has forgotten what was told.
+    case fallbacks
+    /// The device was unregistered or retired, or the subscription or zone was withdrawn. The lane
+    /// has then forgotten what was told.
+    case none
+
+    func holds(_ wake: TracedWake) -> Bool {
+      switch self {
+      case .all: true
+      case .fallbacks: wake.cause == .fallback
+      case .none: false
+      }
+    }
+  }
   /// Whether a life of the daemon began after the notification had ended. If the daemon crashed
   /// before a fold kept that end, the notification pends again.
   private var mayPendAgain = false
@@ -90,7 +106,7 @@ struct DeliveryStory {
     case .pending, .flying: state = toldBefore.take().map { .told($0) } ?? .unknown
     case .told, .ended, .unknown: break
     }
-    mayRepeat = false
+    if repeats == .all { repeats = .fallbacks }
   }
 
   /// Another notification, or the same one in a replay, came to the lane.
@@ -102,7 +118,7 @@ struct DeliveryStory {
       // crash loses that the device had read another zone, and then there is no room for this zone.
       parts = [part]
       // The event that made the lane forget is older than the match, or the replay steps it again.
-      mayRepeat = true
+      repeats = .all
       switch state {
       // After this match, the replay steps again the facts that ended the delivery. An end that was
       // recorded before this match may come from a fact that is older than the match, and that the
@@ -141,14 +157,14 @@ struct DeliveryStory {
   private mutating func begins(_ wake: TracedWake) {
     switch state {
     case .pending:
-      if tells(wake) { state = .flying(wake, ifFails: nil) }
+      if tells(wake) { (state, repeats) = (.flying(wake, ifFails: nil), .all) }
     case .ended(let reason) where mayPendAgain:
       // A wake that shows another notification names the same part because of that notification.
       guard tells(wake), isAlert || wake.shows == match.notification else { return }
-      state = .flying(wake, ifFails: reason)
+      (state, repeats) = (.flying(wake, ifFails: reason), .all)
     case .told(let told) where told.isOverCourier && wake.transport != .courier:
       // A push repeats what only the courier has told.
-      guard !isAlert, mayRepeat, receipt == nil, tells(wake) else { return }
+      guard !isAlert, repeats.holds(wake), receipt == nil, tells(wake) else { return }
       (state, toldBefore) = (.flying(wake, ifFails: nil), told)
     case .flying, .told, .ended, .unknown: break
     }
@@ -218,11 +234,11 @@ struct DeliveryStory {
     switch state {
     case .pending: state = .ended(reason)
     case .flying(let wake, let ifFails) where canStillBeTold:
-      (state, mayRepeat) = (.flying(wake, ifFails: ifFails ?? reason), false)
+      (state, repeats) = (.flying(wake, ifFails: ifFails ?? reason), .none)
     case .flying(_, let ifFails):
       let told = toldBefore.take().map { State.told($0) }
-      (state, mayRepeat) = (told ?? .ended(ifFails ?? reason), false)
-    case .told: mayRepeat = false
+      (state, repeats) = (told ?? .ended(ifFails ?? reason), .none)
+    case .told: repeats = .none
     case .ended, .unknown: break
     }
   }

@@ -228,6 +228,23 @@ import Testing
     #expect(rig.why(later) == "woken 1" && rig.why(change) == "told_by_courier")
   }
 
+  /// After a kill the recorder does not know what was lost. The lane keeps the push that it owes.
+  @Test func `a push that the courier's wake needs is known in spite of lost entries`() {
+    var rig = TraceRig.subscribed()
+    rig.connect(1)
+    let change = rig.change()
+    rig.wait(3)
+    rig.end()
+    rig.take()
+    let end = rig.entries.count
+    rig.leave(1)
+    rig.take()
+    let lost = end..<rig.entries.count
+    rig.wait(60)
+    rig.end()
+    #expect(rig.why(change) == "woken 1" && rig.why(change, without: lost) == "woken 1")
+  }
+
   @Test(arguments: [Acknowledged.listed([Sample.zone], .private), .wake(1)])
   func `a sign that comes while a push repeats the courier's wake ends the repeating`(
     sign: Acknowledged
