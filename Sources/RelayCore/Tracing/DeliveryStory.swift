@@ -52,6 +52,7 @@ struct DeliveryStory {
       }
     }
   }
+
   /// Whether a life of the daemon began after the notification had ended. If the daemon crashed
   /// before a fold kept that end, the notification pends again.
   private var mayPendAgain = false

@@ -48,7 +48,7 @@ import Testing
   }
 
   /// Checks that each file that the configuration names is a credential of the systemd unit, and
-  /// that nobody but the file's owner may read the file.
+  /// that only the file's owner may read the file.
   private static func expectCredentials(
     of page: Page, named configuration: String, in secrets: URL
   ) throws {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RelayCore
 
-/// A device of the doctor is told of changes like any other device, but counts in no number that
+/// The relay wakes a device of the doctor like any other device, but counts it in no number that
 /// operators see.
 @Suite struct DoctorDeviceTests {
   private let zone = ZoneID(name: "doctor-1", owner: .doctor)

@@ -204,10 +204,7 @@ import Testing
 
   @Test func `the courier tells first, and a push repeats it unless the device acknowledges`() {
     var rig = TraceRig.subscribed()
-    rig.connect(1)
-    let change = rig.change()
-    rig.wait(3)
-    rig.end()
+    let change = rig.changeToldByCourier()
     #expect(rig.why(change) == "told_by_courier")
     rig.wait(6)
     #expect(rig.why(change) == "told_by_courier", "the push is under way")
@@ -217,10 +214,7 @@ import Testing
 
   @Test func `a wake of a later registration repeats nothing that the courier told before`() {
     var rig = TraceRig.subscribed()
-    rig.connect(1)
-    let change = rig.change()
-    rig.wait(3)
-    rig.end()
+    let change = rig.changeToldByCourier()
     rig.unregister()
     rig.register()
     let later = rig.change()
@@ -231,10 +225,7 @@ import Testing
   /// After a kill the recorder does not know what was lost. The lane keeps the push that it owes.
   @Test func `a push that the courier's wake needs is known in spite of lost entries`() {
     var rig = TraceRig.subscribed()
-    rig.connect(1)
-    let change = rig.change()
-    rig.wait(3)
-    rig.end()
+    let change = rig.changeToldByCourier()
     rig.take()
     let end = rig.entries.count
     rig.leave(1)
@@ -312,5 +303,16 @@ extension TraceRig {
     let waiting = change()
     wait(3)
     return waiting
+  }
+}
+
+extension TraceRig {
+  /// A change that the connected courier tells the device.
+  fileprivate mutating func changeToldByCourier() -> Identifier {
+    connect(1)
+    let change = change()
+    wait(3)
+    end()
+    return change
   }
 }

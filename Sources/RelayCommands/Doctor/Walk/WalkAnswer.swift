@@ -78,9 +78,9 @@ extension ChangeWalk.State {
       guard let device else {
         throw WalkFault(cause: "the relay does not know the device any more")
       }
-      // All doctors are one user, whose subscriptions fire for all the user's devices. So this
-      // device is told of other doctors' changes, too. A wake has told of this walk's change
-      // already, so a lane that is still `due` waits to tell of another doctor's change.
+      // All doctors are one user, whose subscriptions fire for all the user's devices. So the
+      // relay wakes this device for other doctors' changes, too. A wake has told of this walk's
+      // change already, so a lane that is still `due` waits to tell of another doctor's change.
       let isOfOthers = device["lane"].string == "due"
       return device["pending"].int == 0 || isOfOthers ? .done : self
     case .done, .broken: return self
