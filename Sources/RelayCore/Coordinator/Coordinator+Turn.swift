@@ -35,15 +35,13 @@ extension Coordinator {
     let now = clock.last
     step(at: now)
     deliverForwards()
-    startCommit(at: now)
     var effects: [Effect] = []
     relay.wake(at: now, into: &effects)
     perform(effects, at: now)
     startSlice()
-    // A tick that `wake` asked for, or a slice, is journalled in this turn, and not in the next.
-    startCommit(at: now)
     let next = startFold(at: now)
-    // Facts that waited for a cut may be committed now.
+    // Forwards, ticks, slices, and facts that waited for the fold's cut are journalled in this turn,
+    // and not in the next.
     startCommit(at: now)
     giveUp(at: moment.boot)
     stopIfDone(at: now)
