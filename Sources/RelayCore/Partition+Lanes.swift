@@ -9,11 +9,13 @@ extension Partition {
   }
 
   /// A device was served a page, presented a token or acknowledged a wake. Only these inputs change
-  /// what the device is known to have, because a push may be lost on its way.
+  /// what the device is known to have, because a push may be lost on its way. The number of a wake
+  /// that this life does not know is ignored.
   package mutating func served(
     _ reached: Acknowledged, by key: DeviceKey, at now: Instant? = nil
   ) {
     guard let device = find(key) else { return }
+    if case .wake(let wake) = reached, !devices[device].lane.mayHaveTold(wake) { return }
     if let now {
       trace(.acknowledged(reached), of: device, at: now)
       devices[device].lane.fetched(at: now)

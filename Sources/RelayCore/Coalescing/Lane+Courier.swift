@@ -8,7 +8,7 @@ extension Lane {
   ) {
     reach.courier = .here(connection: connection)
     guard let after, after < nextWake else { return }
-    if after > 0 { acknowledged(wake: after, ledger: &ledger) }
+    acknowledged(wake: after, ledger: &ledger)
     reach.repeats = pending.subjects.contains { !$0.isUntold && $0.toldBy > after && names($0) }
   }
 

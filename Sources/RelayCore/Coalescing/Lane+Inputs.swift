@@ -32,9 +32,12 @@ extension Lane {
     settleState()
   }
 
-  /// The device acknowledged a wake without fetching. A number that no wake has had yet is ignored.
+  /// Whether a wake of this device may have had this number.
+  func mayHaveTold(_ wake: UInt32) -> Bool { wake > 0 && wake < nextWake }
+
+  /// The device acknowledged a wake without fetching. A number that no wake has had is ignored.
   package mutating func acknowledged(wake: UInt32, ledger: inout Ledger) {
-    guard wake < nextWake else { return }
+    guard mayHaveTold(wake) else { return }
     hasAcknowledged = true
     if case .inFlight(let attempt) = state, attempt.wake <= wake {
       pending.waking.keep { subject in
@@ -108,7 +111,6 @@ extension Lane {
     pending = PendingSet()
     freshSince = nil
     fallback = nil
-    state.dropped()
   }
 
   /// The device was registered again, which ends a retirement and changes nothing else in the

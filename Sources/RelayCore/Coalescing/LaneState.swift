@@ -224,9 +224,6 @@ extension Lane.State {
 
   mutating func retired(_ retirement: Retirement) { self = .retired(retirement) }
 
-  /// Nothing waits for the device any more.
-  mutating func dropped() { self = .idle }
-
   /// A new registration ends a retirement. It does not change any other state.
   mutating func registeredAgain() {
     switch consume self {

@@ -10,7 +10,9 @@ extension Partition {
       return
     }
     let account = devices.account(of: device)
-    if let after, after > 0 { trace(.connected(after: after), of: device, at: now) }
+    if let after, devices[device].lane.mayHaveTold(after) {
+      trace(.connected(after: after), of: device, at: now)
+    }
     devices[device].lane.connected(connection, after: after, ledger: &ledgers[account])
     heardOf(device, at: now)
     if after != nil { devices[device].lane.fetched(at: now) }

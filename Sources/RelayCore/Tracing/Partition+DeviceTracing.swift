@@ -98,13 +98,7 @@ extension Lane {
   /// The receipt with only the names that concern what pends; `nil` if the receipt changes no
   /// explanation.
   fileprivate func brief(_ receipt: TracedReceipt) -> TracedReceipt? {
-    switch receipt {
-    // The lane ignores the number of a wake that it has not begun.
-    case .acknowledged(.wake(let wake)), .connected(after: let wake):
-      if wake >= nextWake { return nil }
-    case .acknowledged, .marked: break
-    }
-    return holdsAnything || !hasAcknowledged ? receipt.brief(for: self) : nil
+    holdsAnything || !hasAcknowledged ? receipt.brief(for: self) : nil
   }
 
   /// Whether something waits to be told, and neither a provider nor the courier reaches the device.

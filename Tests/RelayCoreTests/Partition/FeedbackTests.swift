@@ -76,7 +76,7 @@ import Testing
     var rig = PartitionRig(policy: policy)
     rig.register(1)
     rig.save("zones", .zone(Sample.zone, recordType: nil))
-    rig.partition.served(.wake(0), by: phone, at: rig.now)
+    rig.partition.served(.listed([], .private), by: phone, at: rig.now)
     rig.change(.record(.created))
     for seconds in [3.0, 301, 1_801] {
       let attempts = rig.wake(after: seconds)
@@ -95,6 +95,15 @@ import Testing
     rig.partition.served(.wake(3), by: phone, at: rig.now)
     cut = rig.fold()
     #expect(cut.feedback.isEmpty)
+  }
+
+  @Test(arguments: [UInt32(0), 4, .max])
+  func `a number that no wake has had is no sign of the device`(wake: UInt32) throws {
+    var rig = try silent()
+    _ = rig.fold()
+    rig.partition.served(.wake(wake), by: phone, at: rig.now)
+    let cut = rig.fold()
+    #expect(cut.feedback.isEmpty && cut.devices.isEmpty)
   }
 
   @Test func `a poll at the courier reports a silent device as returned`() throws {

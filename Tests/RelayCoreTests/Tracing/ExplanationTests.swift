@@ -37,9 +37,20 @@ import Testing
     #expect(rig.why(change) == "woken 1")
   }
 
+  @Test func `a change's story ends when the device was told of it`() {
+    var rig = TraceRig.subscribed()
+    let change = rig.change()
+    rig.wake()
+    let told = rig.explanation(of: change)?.story.count
+    rig.change()
+    rig.wait(2)
+    rig.end(.later(after: .minutes(1), .device, Verdict.Reason("TooManyRequests")))
+    #expect(told == 4 && rig.explanation(of: change)?.story.count == told)
+  }
+
   @Test func `an explanation says when the device acknowledged, and how`() {
     var rig = TraceRig.subscribed()
-    rig.acknowledge(.wake(0))
+    rig.acknowledge(.listed([], .private))
     let change = rig.change()
     rig.wake()
     rig.acknowledge(.zone(Sample.zone, .private, TraceRig.head, .token))
@@ -63,7 +74,7 @@ import Testing
   /// acknowledgement.
   @Test func `an explanation does not take the number of a wake that never was for an answer`() {
     var rig = TraceRig.subscribed()
-    rig.acknowledge(.wake(0))
+    rig.acknowledge(.listed([], .private))
     let change = rig.change()
     rig.wake()
     rig.acknowledge(.wake(2))
@@ -153,7 +164,7 @@ import Testing
     #expect(rig.why(change) == "stopping")
   }
 
-  /// If the device was registered meanwhile, it may have had the other route before.
+  /// If the device was registered after the change, `other` may have been its route before that.
   @Test(arguments: [false, true])
   func `a story tells of the device's own route alone, unless the device may have changed it`(
     isRegistered: Bool
