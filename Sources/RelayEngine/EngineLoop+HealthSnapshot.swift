@@ -32,9 +32,6 @@ extension EngineLoop {
     if let trouble = clockTrouble { health.reasons.append(trouble) }
     if let recorder = dependencies.trace?.recorder { health.recorder = recorder.health }
     if let trouble = health.recorder.trouble { health.reasons.append(trouble) }
-    if !health.ledger.isBalanced {
-      health.reasons.append("the ledger does not balance: please report it with this status")
-    }
     for route in health.routes where route.circuit != "closed" {
       health.reasons.append(
         "route \(route.key.transport.name) \(route.key.topic) of \(route.key.scope.container) "

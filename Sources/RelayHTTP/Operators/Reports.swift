@@ -8,7 +8,9 @@ extension StatusReport {
   package init(_ health: HealthSnapshot, version: String, pid: Int32) {
     var reasons = health.reasons
     if !health.ledger.isBalanced {
-      reasons.append("the ledger does not balance: a delivery was counted twice or not at all")
+      reasons.append(
+        "the ledger does not balance: a delivery was counted twice or not at all; please report it "
+          + "with this status")
     }
     self.init(
       version: version, pid: pid, uptime: health.uptime, healthy: reasons.isEmpty,
