@@ -59,11 +59,11 @@ enum Daemon {
       issues: issues, process: { OwnProcess.usage(apiConnections: connections.count) },
       feedback: feedback.admin, trace: trace.admin, settings: http)
     let control = ControlServer(
-      admin: admin, settings: http, clock: clock, logger: logger,
+      admin: admin, settings: http, clock: clock,
       onListening: { _ in readiness.ready() },
       onMetricsListening: { _ in readiness.ready() })
     let server = try APIServer(
-      api: api, settings: http, clock: clock, connections: connections, logger: logger,
+      api: api, settings: http, clock: clock, connections: connections,
       onListening: { _ in readiness.ready() })
     let reload = Reload(
       started: settings, providers: providers, engine: engine, keySets: keySets,

@@ -24,7 +24,7 @@ extension Partition {
       device = devices.insert(
         Devices.Slot(
           user: user, client: request.client, address: request.address, registeredAt: step.at,
-          registration: step.ordinal, lane: Lane(at: step.at),
+          registration: step.ordinal, lane: Lane(),
           account: Ledgers.Account(of: request.user)))
       devices.isBack(key(of: device))
     }

@@ -1,4 +1,3 @@
-package import Logging
 package import NIOCore
 package import RelayEngine
 import ServiceLifecycle
@@ -17,7 +16,7 @@ package struct APIServer: Service {
   /// - Throws: `ListenError` naming both TLS files, if the relay cannot use them.
   package init(
     api: API, settings: HTTPSettings, clock: any ClockReader,
-    connections: Connections? = nil, logger: Logger,
+    connections: Connections? = nil,
     onListening: @escaping @Sendable (SocketAddress?) -> Void = { _ in }
   ) throws {
     courier = api.couriers.courier
@@ -28,7 +27,7 @@ package struct APIServer: Service {
     listener = Listener(
       socket: .address(settings.listen), tls: certificate, responder: api, clock: clock,
       limits: settings.limits, connections: connections ?? Connections(settings.limits),
-      logger: logger, onListening: onListening)
+      onListening: onListening)
   }
 
   package func run() async throws {

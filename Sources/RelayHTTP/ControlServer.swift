@@ -1,4 +1,3 @@
-package import Logging
 package import NIOCore
 package import RelayEngine
 import ServiceLifecycle
@@ -10,7 +9,7 @@ package struct ControlServer: Service {
   private let admin: AdminAPI
 
   package init(
-    admin: AdminAPI, settings: HTTPSettings, clock: any ClockReader, logger: Logger,
+    admin: AdminAPI, settings: HTTPSettings, clock: any ClockReader,
     onListening: @escaping @Sendable (SocketAddress?) -> Void = { _ in },
     onMetricsListening: @escaping @Sendable (SocketAddress?) -> Void = { _ in }
   ) {
@@ -18,12 +17,12 @@ package struct ControlServer: Service {
     control = Listener(
       socket: .control(settings.controlSocket), responder: admin, clock: clock,
       limits: settings.limits, group: EventLoops.last, connections: Connections(settings.limits),
-      logger: logger, onListening: onListening)
+      onListening: onListening)
     metrics = settings.metrics.map { address in
       Listener(
         socket: .address(address), responder: MetricsResponder(admin: admin), clock: clock,
         limits: settings.limits, group: EventLoops.last, connections: Connections(settings.limits),
-        logger: logger, onListening: onMetricsListening)
+        onListening: onMetricsListening)
     }
   }
 

@@ -31,7 +31,7 @@ import Testing
     var settings = rig.settings
     settings.listen = .tcp(host: "127.0.0.1", port: 0)
     let server = try APIServer(
-      api: rig.api, settings: settings, clock: TestClock(), logger: logger
+      api: rig.api, settings: settings, clock: TestClock()
     ) { bound.yield($0?.port ?? 0) }
     let group = ServiceGroup(services: [server], logger: logger)
     try await withThrowingTaskGroup(of: Void.self) { tasks in

@@ -51,7 +51,7 @@ import Testing
     settings.listen = listen
     settings.tls = tls
     return try APIServer(
-      api: rig.api, settings: settings, clock: TestClock(), logger: logger, onListening: tell)
+      api: rig.api, settings: settings, clock: TestClock(), onListening: tell)
   }
 
   /// The answer of a server over TCP to the bytes of one client.
@@ -307,7 +307,7 @@ import Testing
     var settings = rig.settings
     settings.controlSocket = path
     return ControlServer(
-      admin: rig.admin, settings: settings, clock: TestClock(), logger: logger, onListening: tell)
+      admin: rig.admin, settings: settings, clock: TestClock(), onListening: tell)
   }
 
   @Test func `only its owner may use the control socket, and a stop removes it`() async throws {
@@ -373,7 +373,7 @@ import Testing
     settings.metrics = .tcp(host: "127.0.0.1", port: 0)
     let texts = try await serving { tell in
       ControlServer(
-        admin: rig.admin, settings: settings, clock: TestClock(), logger: logger,
+        admin: rig.admin, settings: settings, clock: TestClock(),
         onMetricsListening: tell)
     } _: { address in
       try await stranger {

@@ -50,7 +50,7 @@ package struct Lane: Hashable, Sendable {
   }
 
   /// The lane of a newly registered device, with nothing pending.
-  package init(at: Instant) {
+  package init() {
     self.init(LaneRecord(), folded: .zero)
   }
 

@@ -1,6 +1,5 @@
 import Hummingbird
 import HTTPTypes
-import Logging
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -30,7 +29,6 @@ struct Listener {
   /// loops serve, and a separate event loop accepts for them.
   var group: (any EventLoopGroup)?
   let connections: Connections
-  let logger: Logger
   /// Called with the bound address once the kernel accepts connections for it.
   let onListening: @Sendable (SocketAddress?) -> Void
 

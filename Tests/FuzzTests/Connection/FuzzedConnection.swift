@@ -1,5 +1,4 @@
 import Hummingbird
-import Logging
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
@@ -48,10 +47,9 @@ struct FuzzedConnection {
   ) throws {
     self.thread = thread
     self.courier = courier
-    let logger = Logger(label: "fuzz", factory: { _ in SwiftLogNoOpLogHandler() })
     let listener = Listener(
       socket: .control("/nonexistent"), responder: responder, clock: FuzzClock(), limits: limits,
-      group: channel.embeddedEventLoop, connections: Connections(limits), logger: logger,
+      group: channel.embeddedEventLoop, connections: Connections(limits),
       onListening: { _ in })
     try channel.pipeline.syncOperations.addHandler(wire)
     try listener.setUp(channel, nil) { asked in

@@ -7,7 +7,7 @@ import Testing
   private func slot(_ client: UInt64, of user: Int) -> Devices.Slot {
     Devices.Slot(
       user: user, client: Sample.client(client), address: Sample.address(1),
-      registeredAt: .zero, registration: .zero, lane: Lane(at: .zero))
+      registeredAt: .zero, registration: .zero, lane: Lane())
   }
 
   @Test func `a freed slot is used again, and devices are ordered by client`() {

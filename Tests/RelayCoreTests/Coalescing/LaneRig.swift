@@ -2,7 +2,7 @@
 
 /// One lane, with short functions for what a partition does with a lane.
 struct LaneRig {
-  var lane = Lane(at: Sample.start)
+  var lane = Lane()
   var ledger = Ledger()
   var policy = WakePolicy()
   var limits = Limits()

@@ -96,7 +96,7 @@ import Testing
       _ = devices.insert(
         Devices.Slot(
           user: 0, client: Sample.client(number), address: Sample.address(1), registeredAt: .s(0),
-          registration: Ordinal(1), lane: Lane(at: .s(0))))
+          registration: Ordinal(1), lane: Lane()))
     }
     devices.remove(1)
     scheduler.rulesChanged(slots: devices.slotCount)

@@ -20,7 +20,7 @@ extension Rig {
     var settings = settings
     settings.tls = tls
     let server = try APIServer(
-      api: api, settings: settings, clock: TestClock(), logger: logger
+      api: api, settings: settings, clock: TestClock()
     ) { bound.yield($0?.port ?? 0) }
     let group = ServiceGroup(services: [server], logger: logger)
     return try await withThrowingTaskGroup(of: Void.self) { tasks in
