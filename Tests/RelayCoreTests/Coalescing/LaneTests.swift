@@ -141,6 +141,20 @@ import Testing
     #expect(rig.lane.alert.times.isEmpty && rig.lane.background.times.count == 1)
   }
 
+  @Test func `what waits to be told waits since the first change that was not told`() {
+    var rig = LaneRig()
+    rig.zone(0)
+    rig.advance(1)
+    rig.zone(1)
+    rig.fetched(zone: 1)
+    #expect(rig.lane.freshSince == .s(0), "the first zone still waits")
+    rig.fetched(zone: 0)
+    #expect(rig.lane.freshSince == nil)
+    rig.alert("a")
+    rig.fetched(zone: 0)
+    #expect(rig.lane.freshSince == .s(1), "the alert still waits")
+  }
+
   @Test func `an acknowledged wake number covers only what that wake told`() {
     var rig = LaneRig()
     rig.fetched()

@@ -38,6 +38,17 @@ import Testing
     #expect(allowed(rig) == 12)
   }
 
+  @Test func `a learnt number that equals the configured one rises only if it is used up`() {
+    let configured = Budget.Rule(max: 3, per: .hours(1))
+    var learnt = LearntBudget(max: 3)
+    learnt.answered(after: .seconds(1), spent: 2, configured)
+    #expect(learnt.max == 3)
+    learnt.answered(after: Span(milliseconds: 60_001), spent: 3, configured)
+    #expect(learnt.max == 3, "the answer was not quick")
+    learnt.answered(after: .seconds(60), spent: 3, configured)
+    #expect(learnt.max == 4)
+  }
+
   @Test func `a slow answer does not change the budget`() {
     var rig = rig()
     for _ in 0..<5 { round(&rig, answeredAfter: 61) }

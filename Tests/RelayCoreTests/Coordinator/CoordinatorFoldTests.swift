@@ -132,6 +132,25 @@ import Testing
     #expect(run.reached.contains(.steppingHeldForCut))
   }
 
+  /// A caller that has had a whole turn, which is 256 facts, waits for the cut.
+  @Test func `while a reader waits, a busy caller's facts wait for the cut if the store works`() {
+    let run = Run { $0.work.entriesForReader = 256 }
+    run.foldOnce()
+    run.hasReaders = true
+    let facts = (0..<256).map { Run.change(UInt64($0)) }
+    run.turn(.request(RequestID(1), facts, by: .caller(1)))
+    run.turn(run.appended(), .request(RequestID(2), [Run.change(300)], by: .caller(1)), after: 1)
+    #expect(run.turn(after: 1).allSatisfy { !$0.hasPrefix("append") })
+    #expect(run.turn(after: 20).prefix(2) == [Self.fold, "append 1"])
+    #expect(run.reached.contains(.commitHeldForReader))
+    run.turn(run.appended())
+    run.turn(.folded(.failure(Run.full)))
+    run.turn(.request(RequestID(3), facts, by: .caller(1)))
+    #expect(
+      run.turn(run.appended(), .request(RequestID(4), [Run.change(400)], by: .caller(1)), after: 1)
+        .contains("append 1"), "no cut is near while the store refuses folds")
+  }
+
   @Test func `an empty fold after a refusal tests whether the store works again`() {
     let run = Run()
     run.turn(Run.request(1, Run.change(1)))
@@ -151,14 +170,15 @@ import Testing
     #expect(run.reached.contains(.turnEnded))
   }
 
-  /// Each partition reports a smear over its rate again with each slice and each change.
+  /// With each slice and each change, a partition reports again that a smear wakes devices faster
+  /// than the rate.
   @Test func `smears over the rate are reported once in ten minutes`() {
     let run = Run {
       $0.policy.smearing.above = 64
       $0.policy.smearing.rate = 64
       $0.policy.smearing.longest = .seconds(1)
     }
-    // Four users follow each type, and a partition may wake one in the second.
+    // Four users follow each type, but the rate allows a partition one user a second.
     for (index, user) in users(20, inHomeOf: ZoneID.publicDefault.owner, true).enumerated() {
       let number = UInt64(index + 1)
       let registration = Registration(

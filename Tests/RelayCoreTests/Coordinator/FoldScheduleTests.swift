@@ -27,6 +27,7 @@ import Testing
     #expect(
       schedule.next(at: at(5_020), isDirty: false, isAwaited: false) == .wait(until: at(6_010)))
     #expect(schedule.next(at: at(6_010), isDirty: true, isAwaited: true) == .again)
+    #expect(schedule.next(at: at(8_000), isDirty: true, isAwaited: true) == .nothing)
     schedule.ended(at: at(6_020), isDurable: true)
     #expect(schedule.next(at: at(9_000), isDirty: false, isAwaited: false) == .nothing)
   }

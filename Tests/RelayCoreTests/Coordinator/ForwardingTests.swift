@@ -2,8 +2,8 @@ import Testing
 
 @testable import RelayCore
 
-/// Messages between partitions leave in the order of their source, and only while their target has
-/// room.
+/// The messages of one track leave in the order in which their source sent them. A wide message
+/// leaves only while its target has room.
 @Suite struct ForwardingTests {
   private let target = PartitionID(9)
 
@@ -41,8 +41,8 @@ import Testing
     #expect(take(&forwarding, room: 9) == [1, 2, 3])
   }
 
-  /// A message that needs no room goes at once, unless it would overtake a message of its own
-  /// source.
+  /// A message that needs no room goes at once, unless it would overtake a message on its own
+  /// track.
   @Test func `a message without fan-out does not wait for other sources`() {
     var forwarding = Forwarding()
     forwarding.add([

@@ -110,6 +110,16 @@ import Testing
     }
   }
 
+  /// Fixed limit: facts of one commit
+  @Test(arguments: [(1_023, [1_023]), (1_024, [1_024]), (1_025, [1_024, 1])])
+  func `a group holds at most 1,024 facts`(facts: Int, groups: [Int]) {
+    var commit = GroupCommit(last: [Ordinal](repeating: .zero, count: PartitionID.count))
+    for _ in 0..<facts { commit.add(waiting(0)) }
+    #expect(commit.next(at: now)?.count == groups[0])
+    _ = commit.committed()
+    #expect(commit.next(at: now)?.count == groups.dropFirst().first)
+  }
+
   /// A group is bounded. The facts beyond the bound form the next group.
   @Test func `a group holds at most the maximum number of facts`() {
     var commit = commit(bytes: .max, facts: 10)

@@ -157,4 +157,17 @@ import Testing
     _ = lapse(&rig)
     #expect(rig.partition.devices.lapsesWaiting == 0)
   }
+
+  @Test func `signing out closes a device's connection at the courier, if there is one`() {
+    var rig = rig()
+    for client in UInt64(1)...2 { rig.register(client, address: address(client)) }
+    rig.partition.connected(key(1), 7, after: nil, at: rig.now, &rig.effects)
+    for client in UInt64(1)...2 {
+      rig.step(
+        .unregister(
+          Unregistration(
+            scope: Sample.scope, user: Sample.owner, device: .client(Sample.client(client)))))
+    }
+    #expect(rig.effects.contains(.hangUp(key(1))) && !rig.effects.contains(.hangUp(key(2))))
+  }
 }

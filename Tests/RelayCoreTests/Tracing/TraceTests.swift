@@ -167,6 +167,8 @@ import Testing
     _ = rig.lines()
     rig.change(in: .publicDefault, .public)
     #expect(rig.lines().suffix(2) == ["reached", "spreading"])
+    rig.change(in: .publicDefault, .public)
+    #expect(rig.lines().suffix(2) == ["reached", "spreading"], "it waits behind the first")
     let home = PartitionID.home(of: ZoneID.publicDefault.owner, in: Sample.scope)
     let unfinished = rig.relay.partition(home).unfinished
     #expect(unfinished.count == 1)
