@@ -32,9 +32,9 @@ extension Relay {
     var next = [Int](repeating: 0, count: partitions.count)
     var oldest = Heap<TimeOrdered<Int>>()
     for index in partitions.indices {
-      // While there are not too many ids, a partition gets no `forget` fact until its oldest id
-      // became too old at least 1/24 of `rememberedFor` ago, so that a quiet partition does not get
-      // one fact for each id.
+      // A partition may get a `forget` fact if there are too many ids, or if its oldest id has been
+      // too old for at least 1/24 of `rememberedFor`. This delay lets one fact forget many ids of a
+      // quiet partition.
       if let first = partitions[index].ids.oldest, excess > 0 || isLongOver(first, at: now) {
         oldest.insert(TimeOrdered(at: first.at, item: index))
       }

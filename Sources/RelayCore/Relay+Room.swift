@@ -1,6 +1,6 @@
 import OrderedCollections
 
-/// Messages that are not yet in the journals of their target partitions.
+/// Messages that their target partitions have not stepped yet.
 struct OutboxLoad: Sendable {
   private struct Place: Hashable {
     var source: PartitionID

@@ -5,7 +5,7 @@
 /// verdict. The outputs are effects.
 package struct Relay: ~Copyable {
   var partitions: Partitions
-  /// Messages that are not yet in the journals of their target partitions.
+  /// Messages that their target partitions have not stepped yet.
   var outbox = OutboxLoad()
   var routes: [RouteKey: Route]
   let limits: Limits

@@ -91,9 +91,10 @@ package struct KeyRing: TokenKeys, IdentityKeys, PushKeys {
     KeyFile(path: storeDirectory + "/keys/1.key")
   }
 
-  /// The `identityCheck` of a store's own key; nil if the store has no key yet. Changes nothing.
+  /// The bytes by which a store recognises its own key, as the property `identityCheck` has them;
+  /// nil if the store has no key yet. Only reads files.
   ///
-  /// - Throws: `KeyFailure` if a daemon could not use the key.
+  /// - Throws: `KeyFailure` if the key's file cannot be read or holds no key.
   package static func identityCheck(storeDirectory: String) throws(KeyFailure) -> [UInt8]? {
     try madeOwn(in: file(in: storeDirectory)).map {
       check(of: HMAC<SHA256>(key: SymmetricKey(data: $0)))

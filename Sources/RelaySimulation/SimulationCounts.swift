@@ -13,7 +13,7 @@ package struct SimulationCounts: Sendable {
     case refusals, numbered, ticks
     /// Late changes without effect, because a change with a higher number came before.
     case settled
-    /// Zones with a gap at the end, counted once for each reader.
+    /// Zones that have a gap when the run ends, counted once for each reader.
     case gaps
     /// Courier polls and streams, and the wakes handed to them.
     case connections, told

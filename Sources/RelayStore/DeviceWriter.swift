@@ -4,7 +4,7 @@ import RelayCore
 import RelayEngine
 
 /// Saves devices. Each address belongs to one device only: the one with the newest registration, so
-/// that a device gets no wake for a user who has signed out of it (compare P10).
+/// that a device gets no wake for a user who has signed out of it (P9).
 struct DeviceWriter {
   let database: GRDB.Database
   let partition: PartitionID

@@ -95,10 +95,10 @@ struct OutboxTable {
   }
 }
 
-/// The targets of one message, as one row has them. In the order of their partition numbers, the
-/// targets have consecutive serials.
+/// The targets of one message, as one row has them. In the order of the targets' partition numbers,
+/// the message has consecutive serials.
 struct OutboxRun: Hashable {
-  /// The serial of the first target.
+  /// The serial of the message to the first target; to each further target it is one higher.
   let serial: Position
   /// One bit for each target.
   private(set) var targets: UInt64

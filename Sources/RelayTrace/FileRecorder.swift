@@ -11,9 +11,9 @@ import Synchronization
 /// moment; the entries that waited then are lost, and the next life says so. The file is not forced
 /// to the disk, so a power failure may lose more.
 ///
-/// If entries are dropped, one entry that says how many they were replaces them: that entry has
-/// their place in the order, and is counted when the first of them is dropped. So a reader that
-/// reads up to a later place finds that entry.
+/// If entries are dropped, one entry takes their place in the order and says how many they were.
+/// This entry gets its number when the first of them is dropped. So a reader that reads up to a
+/// higher number finds this entry.
 package final class FileRecorder: FlightRecorder, Sendable {
   /// The file's name in the store's directory.
   package static let fileName = "trace.ring"
@@ -70,8 +70,8 @@ package final class FileRecorder: FlightRecorder, Sendable {
     }
   }
 
-  /// Removes the file of a recorder that is switched off. Otherwise a later recorder would mistake
-  /// the old entries for a history without a gap.
+  /// Removes the file of a recorder that is switched off. Without a recorder the daemon never reads
+  /// this file.
   ///
   /// - Returns: whether there was a file.
   package static func remove(from directory: String) -> Bool {

@@ -61,8 +61,8 @@ final class RecorderDisk: @unchecked Sendable {
     return Outcome(trouble: trouble, lost: frames.reduce(0) { $0 + $1.count - $1.gaps })
   }
 
-  /// If the file is not open, opens the file and writes marks, which say that entries are lost,
-  /// that the life begins, or both.
+  /// If the file is not open, opens the file and writes marks: entries without a number, which say
+  /// that entries are lost, that the life begins, or both.
   ///
   /// - Parameter first: the number of the next entry in this life.
   private func open(before first: UInt64, in life: UInt64) -> Bool {

@@ -6,7 +6,7 @@ struct RingFile: ~Copyable {
   let blocks: Int
   /// Where the next frame of the newest block begins; `end.sequence` is 0 if there is no block.
   private(set) var end: RingLayout.BlockEnd
-  /// Whether the file already held entries of an earlier life, and why they were given up.
+  /// Whether the file keeps entries of earlier lives, is new, or was made anew (and why).
   let beginning: Beginning
 
   enum Beginning: Equatable {
@@ -121,8 +121,7 @@ struct RingFile: ~Copyable {
     // The disk gives the room for the whole file at once, so that later writes do not lack room.
     let code = posix_fallocate(descriptor, 0, off_t(RingLayout.offset(ofBlock: blocks)))
     guard code == 0 else {
-      // The room that was taken is given back: a file that is too short would look like a good file
-      // of another size.
+      // The room that was taken is given back: the next try finds an empty file.
       _ = ftruncate(descriptor, 0)
       throw Failure(operation: "fallocate", code: code, givenUp: why)
     }

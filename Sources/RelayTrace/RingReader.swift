@@ -76,8 +76,8 @@ final class RingReader: Sendable {
     guard let next else { return true }
     switch frame.head.kind {
     case .entries, .end: return frame.head.first == next
-    // A frame of marks here means that the writer opened the file again without an `end` frame
-    // before. The marks must say that entries are lost.
+    // The frame before is no `end` frame. After such a frame, the marks that the writer makes when
+    // it opens the file always include `lost`. If these marks do not, an `end` frame is missing.
     case .marks:
       return entries?.contains { if case .lost = $0.event { true } else { false } } ?? false
     }

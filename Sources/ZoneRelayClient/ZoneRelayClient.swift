@@ -117,8 +117,8 @@ public actor ZoneRelayClient {
 
   /// Fetches what a push names, or keeps it for the next round.
   ///
-  /// If a wake's number was left out, or if the push does not name everything, the client fetches
-  /// everything. A push of another user or container is ignored.
+  /// If the push's number shows that an earlier push may be missing, or if the push does not name
+  /// everything, the client fetches everything. A push of another user or container is ignored.
   ///
   /// - Parameter when: `.now` fetches as ``fetchAllChanges(_:)`` does, without the zones that must
   ///   wait. `.later` returns when the wake is stored and acknowledged.
@@ -159,6 +159,6 @@ public actor ZoneRelayClient {
     try save()
   }
 
-  /// How many times the length of a save passes before progress is stored again.
+  /// After a save, `saveProgress` stores nothing for this many times as long as the save took.
   private static let progressPause = 9
 }

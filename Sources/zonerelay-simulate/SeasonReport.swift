@@ -1,6 +1,6 @@
 import RelaySimulation
 
-/// Compares rules over the same seasons.
+/// Compares rules for background wakes, each over the same seasons.
 struct SeasonReport {
   struct Row {
     var shape: SeasonShape

@@ -53,7 +53,7 @@ import Testing
 
   /// The number of seconds after the end of the fault within which the last phone must be woken: an
   /// attempt that was under way, then its lane's rest or two probes, whichever is longer, then the
-  /// window. `slack` is added for a busy machine.
+  /// window. The test adds `slack` to this number for a busy machine.
   static func bound(_ fault: Fault) -> Double {
     FaultWorld.attemptTimeout + FaultWorld.windowMax + fault.asks
       + max(1.2 * FaultWorld.retryMax, 2 * FaultWorld.probe + FaultWorld.attemptTimeout)

@@ -51,7 +51,7 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// A push token that spells a word for the stand-ins.
+  /// A push token whose first bytes are a word in ASCII. The word tells the stand-ins what to do.
   private static func token(_ word: String) -> String {
     word.utf8.map { String($0, radix: 16) }.joined() + "00ff"
   }

@@ -36,7 +36,7 @@ import Testing
     let recorder = FileRecorder.begin(folder)
     for group in 0..<100 {
       recorder.record((0..<1_000).map { Sample.entry(UInt64(group * 1_000 + $0)) })
-      // A read writes what waits, so that nothing is dropped.
+      // Before a read the recorder writes all waiting entries, so it drops none.
       if group.isMultiple(of: 10) { _ = try await recorder.all(through: 0) }
     }
     let all = try await recorder.all()

@@ -203,8 +203,8 @@ import Testing
     await next.close()
   }
 
-  /// Only a match of a user with some thousand devices would be larger than a block, and no limit
-  /// allows so many devices.
+  /// Only the match of a user with thousands of devices is larger than a block. By default
+  /// `limits.devicesPerUser` allows 100 devices.
   @Test func `an entry that no block holds is left out alone`() async throws {
     func match(_ devices: Int) -> TraceEntry {
       let all = (0..<UInt64(devices)).map {

@@ -81,7 +81,7 @@ import Testing
   }
 
   /// An app team that copies the sample has no module of the daemon.
-  @Test func `the sample imports no room`() throws {
+  @Test func `the sample imports no module of the daemon`() throws {
     let seen = Set(
       try SourceTree.swift("Sources/zonerelay-notes").flatMap { Self.imports($0) }.map(\.module))
     #expect(seen.filter { $0.hasPrefix("Relay") }.isEmpty, "\(seen)")

@@ -101,8 +101,8 @@ import Testing
   /// Places where a task serves many callers, and none of them is its parent.
   private static let shared = ["/Daemon.swift", "/zonerelay-notes/Phone/RecordServerClient.swift"]
 
-  /// Every task has a parent task; only the composition root may start a task without one. In an
-  /// app the client's work serves many callers, and none of them is its parent.
+  /// Every task has a parent task. Only the composition root may start a task without one, and so
+  /// may the client's library, whose work serves many callers of which none is its parent.
   @Test func `only the daemon's root starts unstructured tasks`() throws {
     var found: [String] = []
     for file in try SourceTree.swift("Sources")

@@ -294,7 +294,7 @@ import ZoneRelayTesting
   }
 }
 
-/// A sink that cannot set the copy aside.
+/// A sink that fails when the user changes, so that the old user's copy is not set aside.
 private struct AccountlessSink: ChangeSink {
   func apply(_ page: ZonePage) {}
   func remove(_ zone: ZoneID, _ why: ZoneLoss) {}

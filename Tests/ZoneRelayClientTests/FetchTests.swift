@@ -205,7 +205,8 @@ import ZoneRelayTesting
   }
 }
 
-/// Passes requests on. Before a database is read, a zone may begin again.
+/// Passes requests on to the relay. If a test has named a deleted zone, the zone exists again, with
+/// one new record, before the first answer about a database's changes.
 private actor ReturningTransport: RelayTransport {
   private var relay: InMemoryRelay?
   private var zone: ZoneID?

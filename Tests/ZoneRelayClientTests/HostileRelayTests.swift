@@ -131,7 +131,8 @@ import ZoneRelayTesting
     #expect(await rig.sink.zones.keys.sorted() == zones)
   }
 
-  /// After the first page's token, the feed names again what changes between the pages.
+  /// The client goes on from the first page's token, so it also learns what changed between the
+  /// pages.
   @Test func `after a digest of many pages the first page's token goes on`() async throws {
     let transport = ScriptedTransport { path, count in
       guard path == "changes/database" else { return .json(#"{"syncToken":"n"}"#) }

@@ -108,7 +108,7 @@ extension BackupPlace {
     }
   }
 
-  /// Removes the parts of a failed backup that were not moved up.
+  /// Removes what a failed backup has left in its draft, and the directory if this backup made it.
   func abandon() {
     // If the removal fails, the backup still looks incomplete, because `relay.db` is moved up last.
     try? FileManager.default.removeItem(atPath: draft)

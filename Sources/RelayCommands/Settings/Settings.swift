@@ -5,7 +5,8 @@ package import RelayHTTP
 /// The operator's settings: the configuration file, overridden by the environment and by flags,
 /// read once and validated as a whole. Every value in these settings is valid.
 ///
-/// Each part of the daemon gets only its slice. `config/zonerelay.yaml` is the manual of the keys.
+/// Each part of the daemon gets only the settings that it needs. `config/zonerelay.yaml` is the
+/// manual of the keys.
 package struct Settings: Sendable {
   package var server = Server()
   package var control = Control()

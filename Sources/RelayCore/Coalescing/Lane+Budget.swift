@@ -23,9 +23,9 @@ extension Lane {
   /// one change, or a re-wake     ─▶ an even gap after the last wake: an hour divided by the learnt
   ///                                 number
   /// several changes in a burst   ─▶ when the burst is over, and either an even gap has passed or
-  ///                                 the configured number allows a wake; at the latest after the
-  ///                                 longer of two even gaps: of the learnt and of the configured
-  ///                                 number
+  ///                                 the configured number allows a wake. The wait ends at the
+  ///                                 latest when both even gaps have passed since the last wake:
+  ///                                 that of the learnt and that of the configured number
   /// something urgent             ─▶ as in a burst, but without waiting for the end of the burst
   /// ```
   private func paced(_ rule: Budget.Rule, _ policy: WakePolicy, at now: Instant) -> Instant {

@@ -6,7 +6,7 @@ extension Coordinator {
     /// The last commit is durable, or the store refused the whole commit.
     case appended(Result<Void, StoreError>)
     /// The last cut is durable, and the fold itself made these outbox rows. A failure means that
-    /// the store refused the whole cut, or the trim.
+    /// the store refused the whole cut. A refused trim is reported by this case, too.
     case folded(Result<[OutboxRow], StoreError>)
     /// The last trim removed this many rows.
     case trimmed(rows: Int)

@@ -40,8 +40,8 @@ extension Coordinator {
     perform(effects, at: now)
     startSlice()
     let next = startFold(at: now)
-    // Forwards, ticks, slices, and facts that waited for the fold's cut are journalled in this turn,
-    // and not in the next.
+    // Forwards, ticks, slices, and facts that waited for the fold's cut are journalled in this
+    // turn, and not in the next.
     startCommit(at: now)
     giveUp(at: moment.boot)
     stopIfDone(at: now)

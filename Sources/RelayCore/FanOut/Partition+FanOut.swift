@@ -36,8 +36,8 @@ extension Partition {
     reach(few.turned(by: out.fairness), out, hot, &effects)
   }
 
-  /// Returns the fan-out with its first user set. For a hot change a hash draws the first user, so
-  /// that the users who come last are not always the same.
+  /// For a hot change, sets the user with whom the fan-out begins. A hash draws this user, so that
+  /// the users who come last are not always the same. Other fan-outs are returned unchanged.
   private func begun(_ out: FanOut) -> FanOut {
     guard isHot(out) else { return out }
     var begun = out

@@ -102,7 +102,8 @@ extension ChangeStory {
     var all = standing.subscriptions
     var undone: Set<UserEvent> = []
     for (event, at) in userEvents.reversed() where undone.insert(event).inserted {
-      // A subscription that was removed before the last slice was stepped could not fire.
+      // A subscription that was removed before the last slice was stepped counts as absent, because
+      // its user's slice may have been stepped after the removal.
       let isBeforeSlice = hasSpread && spreadAt.map { at <= $0 } ?? false
       switch event {
       case .subscribed(let new, let before, let by) where by >= ordinal:

@@ -159,7 +159,7 @@ extension Explanation.Outcome {
     case .not(.rejected): 7
     case .not(.withdrawn): 8
     case .not(.retired), .not(.unregistered): 9
-    // The alert that took the place may be of the same change, and came further then.
+    // If the newer alert is of the same change, the delivery of the newer alert came further.
     case .not(.crowdedOut): 10
     case .not: 5
     }

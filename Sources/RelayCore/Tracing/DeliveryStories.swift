@@ -17,10 +17,9 @@ struct DeliveryStories {
   /// For each notification, the indices of the deliveries that pend or once pended as the alert of
   /// this notification.
   private var shown: [Identifier: [Int]] = [:]
-  /// For each alert that a newer alert replaces, how many of the older alert's deliveries in
-  /// `shown` were examined already: such a delivery pends as the newer alert, or no longer pends as
-  /// the older one. `crowded` counts, for each alert that gave way, the deliveries that were
-  /// examined already: such a delivery no longer pends as that alert.
+  /// How many of an older alert's deliveries in `shown` were examined already because a newer alert
+  /// replaced the older alert. The next match with the same two alerts examines only the rest.
+  /// `crowded` counts the same for an older alert that gave way to alerts with other keys.
   private var carried: [Replacement: Int] = [:]
   private var crowded: [Identifier: Int] = [:]
   private var unsettled: [Int] = []

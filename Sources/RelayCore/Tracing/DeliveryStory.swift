@@ -121,9 +121,9 @@ struct DeliveryStory {
       // The event that made the lane forget is older than the match, or the replay steps it again.
       repeats = .all
       switch state {
-      // After this match, the replay steps again the facts that ended the delivery. An end that was
-      // recorded before this match may come from a fact that is older than the match, and that the
-      // replay has stepped again, too.
+      // The notification pends again. If a fact that is newer than the match ended the delivery,
+      // the replay steps that fact later. An end that the replay has recorded already comes from a
+      // fact that is older than the match.
       case .unknown, .ended(.withdrawn), .ended(.unregistered), .ended(.retired):
         state = .pending
       case .pending, .flying, .told, .ended: break

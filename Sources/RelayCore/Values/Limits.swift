@@ -112,7 +112,7 @@ package enum BudgetMode: String, Hashable, Sendable, CaseIterable {
   case off
   /// The configured number, for every device.
   case fixed
-  /// A number for each device, learnt from the device's answers. A device begins with the
-  /// configured number.
+  /// Each device has a number of its own, learnt from the device's answers. A device begins with
+  /// the configured number.
   case adaptive
 }

@@ -115,7 +115,8 @@ package struct HealthSnapshot: Hashable, Sendable {
     /// Items that the server took since the start; `failed` counts the deliveries that failed.
     package var sent: Int64 = 0
     package var failed: Int64 = 0
-    /// The age that the oldest waiting item had when the last delivery failed.
+    /// The present age of the oldest item that the webhook has read and the server has not taken;
+    /// zero if there is no such item.
     package var oldestAge: Double = 0
     package var lastError: String?
 

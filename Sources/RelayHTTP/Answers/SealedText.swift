@@ -8,7 +8,8 @@ enum SealedText {
   enum Purpose: UInt8 {
     case courier = 0x63
     case digest = 0x64
-    /// A created token: see `CreatedToken`.
+    /// The token that `tokens/create` gives a device that has only the courier. A `CreatedToken` is
+    /// no sealed text, but its authentication code covers this byte, too.
     case created = 0x6d
   }
 

@@ -48,8 +48,8 @@ struct CourierController: Sendable {
     if access.authenticator(of: device.scope) == nil {
       courier.keep { access.authenticator(of: $0) != nil }
     }
-    // If the courier holds the request, the courier answers it, and this answer is dropped. This
-    // answer is sent to a client that sends no more, and to every client while the daemon stops.
+    // If the courier holds the request, the courier answers it, and this answer is dropped.
+    // Otherwise this answer is sent, because the client sends no more or the daemon stops.
     return Self.nothing
   }
 

@@ -15,8 +15,8 @@ struct TailFilter: Sendable {
 
   func shows(_ entry: TraceEntry) -> Bool {
     switch entry.event {
-    // These two are always shown. Other entries may be missing where they stand, and the operator
-    // may look for a missing one.
+    // These two entries are always shown. Each marks a place where other entries may be missing,
+    // and the operator may look for a missing entry.
     case .began, .lost: return true
     case .change(let change):
       return isOf(change.scope) && client == nil && route == nil

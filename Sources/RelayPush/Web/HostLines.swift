@@ -68,7 +68,7 @@ struct HostLines<Item> {
     }
     if wasProven != host.isProven {
       unproven += host.isProven ? -host.active : host.active
-      // The host belongs to the other list from now on.
+      // The host has become proven or unproven, so it leaves the list of its former group.
       if wasProven {
         turns.removeAll { $0 == name }
       } else {

@@ -149,7 +149,8 @@ struct Model {
     zones[change.zone] = zone
   }
 
-  /// Applies a change to the zone's participants, or to the public subscribers, of one partition.
+  /// Notes what a change means for the zone's participants, or for the public subscribers, of one
+  /// partition.
   private mutating func hear(_ change: Change, _ row: JournalEntry, _ isFanningOut: Bool) {
     func lives(_ user: UserID) -> Bool { PartitionID.home(of: user, in: scope) == row.partition }
     if change.database == .public {

@@ -45,7 +45,8 @@ extension World {
 
   /// P9: no push names a zone to a user whose entitlement has ended.
   func checkEnds(_ text: PushText, _ key: DeviceKey) throws {
-    // A database subscription reports the end itself; no other push may name the zone.
+    // A subscription to the whole shared database tells its user that a share has ended, so its
+    // push may name the zone. No other push may.
     let hearsOfEnds = model.subscriptions[key.user, default: []].contains {
       $0.subscription.rule == .database(recordType: nil) && $0.subscription.database == .shared
     }

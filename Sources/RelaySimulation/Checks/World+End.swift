@@ -172,8 +172,8 @@ extension World {
   }
 
   /// Whether the device was told of the entry. A background wake names the zone or carries `q` or
-  /// `m`; an alert shows its subject. The subscription at that time decides which of the two is
-  /// sent, so the check accepts either.
+  /// `m`; an alert shows its subject. When the change matched, the subscription decided which of
+  /// the two is sent. The check accepts either.
   private func isTold(
     _ entry: Entry, _ detail: NotificationDetail, _ told: WorldObserver.Told, _ ordinal: Ordinal
   ) -> Bool {

@@ -27,8 +27,8 @@ extension World {
     }
   }
 
-  /// Feedback reports nothing more about a registration after its retirement, and never repeats
-  /// that a device is silent or has returned without another report in between.
+  /// Feedback reports nothing more about a registration after its retirement. It never reports
+  /// twice in a row that a device is silent, and never twice in a row that it has returned.
   private func checkOrder(_ news: [Feedback.News], _ row: DeviceRow) throws {
     for (before, after) in zip(news, news.dropFirst()) {
       let isWrong =

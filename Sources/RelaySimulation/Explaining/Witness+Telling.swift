@@ -18,8 +18,8 @@ struct SeenDelivery {
   private var endsIfFails = false
   /// Whether a failed attempt may have been the last one.
   private var mayHaveEnded = false
-  /// The outcomes that were possible when the relay may have retired the device. A push that was
-  /// under way then, or that shows a newer alert, does not disprove them.
+  /// The outcomes that were possible when the relay may have retired the device. They stay possible
+  /// even if a push that was under way then is delivered, or a push that shows a newer alert.
   private var lasting: Set<String> = []
   /// The courier's wake that told of the notification, until the device has the change.
   private var courierWake: UInt32?
@@ -91,8 +91,8 @@ struct SeenDelivery {
 
   private mutating func pushed(_ push: Witness.Push) {
     if flight != nil {
-      // The relay begins no attempt before it has given up the one before. If a provider reported
-      // the device as dead, the relay has decided by now whether it believes the report.
+      // The relay begins an attempt only after it has given up the former one. If a provider
+      // reported the device as dead, the relay has decided by now whether it believes the report.
       flight = nil
       outcomes.remove("under_way")
       if endsIfFails { mayPend = false }
@@ -172,8 +172,8 @@ struct SeenDelivery {
     }
   }
 
-  /// What the earlier life of the daemon did not fold may pend again. An end that came while a push
-  /// of that life was under way says nothing about the pushes of this life.
+  /// What the earlier life of the daemon did not fold may pend again. `endsIfFails` was about a
+  /// push of that life, so it is reset.
   private mutating func began() {
     (flight, mayPend, hasBegunAgain, endsIfFails) = (nil, true, true, false)
   }

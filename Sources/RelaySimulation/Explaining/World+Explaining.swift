@@ -59,7 +59,7 @@ extension World {
     if observer.inFlight[key] != nil { return ["under_way", "queued"] }
     let witness = observer.witness
     let policy = witness.plan.policy
-    // How far the relay's time may be from the world's.
+    // The relay's time may differ from the world's by `slack`.
     let isTimeRight = faults.wallAhead == .zero && faults.corrections.isEmpty
     let slack: Span = isTimeRight ? .seconds(1) : .days(10_000)
     func isRecent(_ time: Instant?, _ span: Span) -> Bool {

@@ -8,7 +8,8 @@ struct ProducerState {
   var loadDraw: SeededRandom
   /// For each zone, the last number that each source of its producers gave.
   var lastNumber: [ZoneID: [UInt64: Int64]] = [:]
-  /// For each change that was sent with others in one request, the number of that operation.
+  /// For the fingerprint of each change that was sent in one request with other changes: the index
+  /// of this request in `operations`.
   var requests: [UInt64: Int] = [:]
   /// The facts of requests of several changes that are durable and in no fold yet.
   var shares: [World.Share] = []

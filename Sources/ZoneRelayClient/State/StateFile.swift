@@ -112,7 +112,7 @@ private enum FileIdentity: Equatable {
   case present(number: Int64, modified: Date?, bytes: Int64)
 
   init(_ url: URL) {
-    // A file whose attributes cannot be read cannot be read or renamed either, which is reported.
+    // If the file exists but its attributes cannot be read, the next save fails and says why.
     guard let found = try? FileManager.default.attributesOfItem(atPath: url.path) else {
       self = .absent
       return

@@ -9,8 +9,8 @@ struct AbuseBench {
   let bench: Workbench
   let seconds: Int
   let bounds: AbuseBounds
-  /// If set, only phases and single kinds of abuse whose name contains this text run, without
-  /// kills.
+  /// If set, the bench kills no daemon. After the quiet phase it runs only the phases and single
+  /// kinds of abuse whose name contains this text.
   let only: String?
 
   func run() async throws -> [Figure] {

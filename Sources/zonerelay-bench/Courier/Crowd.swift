@@ -10,7 +10,7 @@ struct Crowd: Sendable {
 
   /// The results of one change.
   struct Reached: Sendable {
-    /// Seconds until each poll brought its wake, in order.
+    /// Seconds until each poll brought its wake, in rising order.
     var seconds: [Double]
     /// Wakes that a poll brought a second time.
     var doubled: Int

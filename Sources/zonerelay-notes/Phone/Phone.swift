@@ -33,7 +33,7 @@ actor Phone {
       let isOnline = isOnline
       async let _ = isOnline ? persist(say) { try await self.sendEdits(&$0) } : ()
       async let _ = isOnline ? persist(say) { try await self.receiveChanges(&$0) } : ()
-      // Shortens the wait after failures. Errors are ignored: `receiveChanges` reports its own.
+      // Shortens the client's wait after failures. `receiveChanges` reports the same errors.
       async let _ = isOnline ? try? await client.refresh() : nil
       for await _ in untilRestart {}  // then all three calls are cancelled
     }

@@ -5,7 +5,7 @@ import ZoneRelayClient
 struct Note: Codable, Hashable, Sendable {
   var name: String, revision: Int
   var text: String?
-  /// The tag by which the relay names this version; nil if deleted: the relay names no such notes.
+  /// The tag by which the relay names this version; nil if deleted, as in `ZoneRecords.tags`.
   var tag: String? { text == nil ? nil : "\(revision)" }
   static let textBytesMax = 32 << 10
 }

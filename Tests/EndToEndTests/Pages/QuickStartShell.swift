@@ -51,7 +51,7 @@ struct QuickStartShell {
 
   var address: RelayAddress {
     RelayAddress(
-      // The text of the address is a URL.
+      // `api` is always a URL, so the directory is never used.
       url: URL(string: workplace.api) ?? workplace.directory, container: Workplace.container,
       environment: .development)
   }

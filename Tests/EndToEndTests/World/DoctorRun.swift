@@ -52,7 +52,7 @@ struct DoctorRun {
 
 extension Workplace {
   /// A workplace in which `doctor` reports no fault once the daemon runs: no other user may enter
-  /// the workplace, and the daemon needs no more open files than any shell allows. The
+  /// the workplace, and every shell allows as many open files as the daemon needs. The
   /// configuration is written, and the stand-in runs.
   ///
   /// - Parameters:
@@ -73,8 +73,8 @@ extension Workplace {
     }
   }
 
-  /// Closes the workplace to all other users, and writes a configuration that needs no more open
-  /// files than any shell allows.
+  /// Closes the workplace to all other users, and writes a configuration for which every shell
+  /// allows enough open files.
   func configureForDoctor(window: String = "100ms", environment: String = "") throws {
     try FileManager.default.setAttributes(
       [.posixPermissions: 0o700], ofItemAtPath: directory.path)

@@ -1,8 +1,8 @@
 import RelayCore
 import Testing
 
-/// P5, P4: the lane tells an alert or a zone even if it changes again before every fold, and tells
-/// only folded changes.
+/// P5, P4: the lane tells an alert or a zone even if the alert or the zone changes again before
+/// every fold, and tells only folded changes.
 @Suite struct LaneBusyTests {
   /// A lane with one alert. The alert's window is over, and the alert waits for its fold.
   private func due(zone: Int = 0, runsApp: Bool = false) -> LaneRig {

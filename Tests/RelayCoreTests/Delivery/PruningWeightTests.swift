@@ -63,7 +63,8 @@ import Testing
       die(&pruning, 100 + user, of: "_\(user)")
     }
     #expect(pruning.stop == nil)
-    // A user's real device does count. Here the provider calls the phones of ten users dead.
+    // A user's real device counts towards the stop. Here the provider calls the phones of ten users
+    // dead.
     for user in 0..<10 { die(&pruning, user, of: "_\(user)", hasTaken: true) }
     #expect(pruning.stop != nil)
   }

@@ -22,7 +22,7 @@ import Testing
       relay.step(fact, in: home, ordinal: ordinal, at: now, into: &effects)
     }
 
-    /// The pushes that begin at `now`, with three folds in between.
+    /// The pushes that begin at `now`. Three times, the relay begins pushes and then folds.
     mutating func pushes() -> [PushAttempt] {
       var effects: [Effect] = []
       for _ in 0..<3 {

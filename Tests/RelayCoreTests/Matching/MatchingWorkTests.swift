@@ -123,8 +123,8 @@ import Testing
     #expect(matches(index, &reading) == 3 && reading.read == 0 && reading.work == 6)
   }
 
-  /// A slice ends by the cost of its looks, not by their number. Each look in this test compares
-  /// 128 members for each of 20 filters; 64 looks for each possible hit would take long.
+  /// The cost of the looks ends a slice, not their number. Each look in this test is expensive: it
+  /// compares 128 members for each of 20 filters.
   @Test func `a slice of expensive subscriptions is short`() {
     let choices = FieldValue.list((0..<128).map(text))
     let each = 1 + Self.filtersEach * 129
@@ -191,8 +191,8 @@ import Testing
   }
 
   /// The index keeps a reference under the name of its record, whatever its zone, so the list's
-  /// members are looked up under the names of their records too. A list is searched by member up to
-  /// 16 members, and by a set above.
+  /// members are looked up under the names of their records too. A list of up to 16 members is
+  /// searched member by member, and a longer list by a set.
   @Test(arguments: [2, 40])
   func `a list with more members than postings finds its member`(length: Int) {
     func elsewhere(_ number: Int) -> FieldValue {

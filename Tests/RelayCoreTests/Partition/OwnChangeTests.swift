@@ -37,7 +37,8 @@ import Testing
     #expect(mixed.device(of: user, in: Sample.owner) == client)
   }
 
-  /// Feeds in the store contain the mixed ids, so every later version must mix ids in the same way.
+  /// A feed of another user's zone contains a client id mixed with the name of the device's user.
+  /// The store keeps such ids, so every later version must mix ids in the same way.
   @Test func `a client id is mixed in the same way for ever`() {
     let zero = ClientID(Identifier(high: 0, low: 0))
     #expect(

@@ -105,7 +105,10 @@ struct PartitionRig {
     return cut()
   }
 
-  /// Waits for windows and folds until lanes may be woken; begins their attempts.
+  /// Lets `seconds` pass and folds everything. Then begins an attempt for each lane that may be
+  /// woken.
+  ///
+  /// - Returns: the attempts that have begun.
   mutating func wake(after seconds: Double = 3) -> [PushAttempt] {
     now = now + Span(milliseconds: Int64(seconds * 1_000))
     for _ in 0..<3 {

@@ -12,8 +12,8 @@ import Testing
     #expect(waits.count >= 26 && Set(waits).count >= 26, "each its own")
   }
 
-  /// A change of the user's own zone merges into what the alert's query pends for. Then only the
-  /// alert still belongs to the hot change.
+  /// A lane has one subject for all queries, and the two changes share it. After the change of the
+  /// user's own zone this subject is not hot any more, but the alert of the hot change still is.
   @Test func `an alert of a hot change names the slot, even if the rest does not wait`() throws {
     var rig = SmearingTests.rig(30, visible: true)
     let user = users(30, inHomeOf: Sample.owner, true)[7]

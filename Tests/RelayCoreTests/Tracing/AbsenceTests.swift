@@ -266,8 +266,8 @@ import Testing
     #expect(rig.why(change) == "resting")
   }
 
-  /// A crash may lose that the device had read another zone, so that the lane has no room for this
-  /// zone in the next life.
+  /// After a crash the relay may not know that the device had read another zone. Then the lane has
+  /// no room for this zone.
   @Test func `a replay may put a change into another part of the lane`() throws {
     var rig = TraceRig.subscribed()
     let change = rig.change()

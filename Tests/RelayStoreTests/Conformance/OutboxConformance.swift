@@ -33,7 +33,8 @@ import Testing
     var bench = try await Bench.fresh(kind)
     var draw = SeededRandom(seed: 7)
     var waiting = [1, 2, 3].flatMap { bench.messages(of: $0, draw.message(ofBytes: 100)) }
-    // These rows are in reverse order of their targets, and each has another index in its serial.
+    // These rows are in reverse order of their targets. In this order their serials have the
+    // indexes 0, 1, 2 and so on.
     waiting += bench.messages(of: 4, draw.message(ofBytes: 100)).reversed().enumerated().map {
       var row = $1
       row.key.serial = Position(Ordinal(4), index: $0)
@@ -66,8 +67,8 @@ import Testing
       try tables.read { try Int.fetchOne($0, sql: sql) } ?? -1
     }
     #expect(try (100_000..<101_000).contains(sum("SELECT sum(length(message)) FROM outbox")))
-    // A row beside the message notes a partial delivery. When all targets have received the
-    // message, no row is left.
+    // While only some targets have received the message, a row notes which ones wait. When all
+    // targets have received it, no row is left.
     bench = try await Bench(home, era: 900)
     _ = bench.next()
     try await bench.fold { $0.delivered = [rows[9].key] }

@@ -65,7 +65,7 @@ import Testing
     guard case .page(let page) = try await ask(13) else { throw Bench.NoPage(answer: .absent) }
     #expect(page.entries.map(\.subject) == (14..<20).map { .record("r\($0)") })
     #expect(try await bench.read(bench.feed).entries.map(\.subject) == [.record("stays")])
-    // Cleared entries count until they are removed, and they are removed first.
+    // Cleared entries count as tombstones until they are removed, and they are removed first.
     try await bench.end(bench.zone(), .reset)
     try await bench.makeZone()
     let anew = try await bench.read(bench.feed).next
@@ -124,8 +124,8 @@ import Testing
       try await bench.page(
         bench.notifications, after: FeedCursor(era: token.era, position: token.position))
         == .expired(.trimmed))
-    // A catch-up that began without a token can continue, because the feed's newest position at its
-    // beginning is above the floor.
+    // This catch-up began without a token. It can continue, because the feed's newest position when
+    // the catch-up began is above the floor.
     #expect(try await bench.read(bench.notifications, after: token).entries.count == 2)
     #expect(try await bench.read(bench.feed).entries.count == 1)
     #expect(try await bench.read(bench.privates).entries.count == 1)

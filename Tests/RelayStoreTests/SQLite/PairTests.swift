@@ -9,8 +9,8 @@ import Testing
 /// The store's two files belong together; otherwise the store is not opened.
 @Suite struct PairTests {
   /// Takes `relay.db` of one moment and `journal.db` of another moment, for all pairs of moments. A
-  /// start refuses the pair, or no entry is missing that was in one of the files. Files of the same
-  /// moment, as a crash leaves them, are always accepted.
+  /// start either refuses the pair or finds every entry of both files. Files of the same moment, as
+  /// a crash leaves them, are always accepted.
   @Test func `files of two moments are refused if an entry is missing`() async throws {
     let home = try SQLiteHome()
     var bench = try await Bench(home)

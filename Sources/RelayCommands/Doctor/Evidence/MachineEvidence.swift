@@ -3,7 +3,8 @@ import RelaySystem
 
 /// How many files may be open, and whether these are enough for the configuration.
 struct LimitsEvidence: Sendable {
-  /// Why the files do not suffice, as `check` says it; nil if they do.
+  /// The warning of `zonerelay check` that too few files may be open for the configured
+  /// connections; nil if enough may be open.
   var misfit: String?
   var most: Int
   /// The pid of the running daemon if its limit was read; nil if the limit of this process was
@@ -27,8 +28,8 @@ struct LimitsEvidence: Sendable {
 struct DiskEvidence: Sendable {
   var directory: String
   var trial: DiskTrial
-  /// True if the doctor runs as root or as the daemon's user. Any other user may be forbidden to
-  /// write into the directory; this does not mean that the daemon's user is.
+  /// True if the doctor runs as root or as the daemon's user. If another user is forbidden to write
+  /// into the directory, the daemon's user may still be allowed to write there.
   var isDaemonUser = true
 
   /// With less free room than this, the disk counts as nearly full, because folds may write this
