@@ -21,8 +21,9 @@ extension Partition {
     messages.post(message, to: target, at: step.ordinal)
   }
 
-  /// Whether a message to this partition itself must wait in the outbox, because no further fan-out
-  /// fits now, or because earlier messages of its track wait in the outbox.
+  /// Whether a message to this partition itself must wait in the outbox, because it may begin a
+  /// fan-out and the partition has `Limits.fanOuts` of them already, or because earlier messages of
+  /// its track wait in the outbox.
   private func mustWait(_ message: Forwarded.Message) -> Bool {
     if messages.areWaitingForSelf(on: Track(of: message)) { return true }
     guard case .change(let change, _) = message else { return false }

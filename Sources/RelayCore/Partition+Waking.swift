@@ -202,8 +202,8 @@ extension Partition {
     return (text, zones.named)
   }
 
-  /// The alert's appearance, from its subscription. The subscription still exists: when a
-  /// subscription is removed, its alerts are withdrawn or have a look of their own.
+  /// The appearance of an alert without a `look`, from the alert's subscription. The subscription
+  /// still exists: when a subscription is removed, its alerts are withdrawn or have a `look`.
   private func info(of key: AlertKey, _ owner: Users.Key) -> NotificationInfo {
     users.find(owner.user, in: owner.scope)
       .flatMap { index.find(key.subscription, key.database, of: $0) }?.subscription.info

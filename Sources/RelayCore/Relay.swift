@@ -99,7 +99,8 @@ package struct Relay: ~Copyable {
   }
 
   /// The route has a provider again, or another one, so the cause of its stop may be over. Lanes
-  /// that wait for the route do not wait for the next probe, and resting lanes are evaluated again.
+  /// that wait for the route do not wait for the next probe. Lanes that rest after a failed attempt
+  /// are evaluated again.
   package mutating func renew(_ route: RouteKey, at now: Instant) {
     withdrawn.remove(route)
     note(.renewed, of: route, at: now)

@@ -127,8 +127,9 @@ extension KeyRing {
 
 extension KeyRing {
   /// Makes the notification id and the fingerprint from the two halves of one HMAC, because a
-  /// second HMAC would cost time for every event. A plain hash adds the producer to the
-  /// fingerprint: that is enough, because producers are few.
+  /// second HMAC would cost time for every event. By the fingerprint a partition recognises a
+  /// repeated change. A hash without a key adds the producer's name to the fingerprint. This hash
+  /// must only tell apart the few configured producers.
   package func identity(
     scope: Scope, producer: String, source: String, id: String
   ) -> ChangeIdentity {

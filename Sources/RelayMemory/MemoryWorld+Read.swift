@@ -36,7 +36,9 @@ extension MemoryWorld {
     return .page(page)
   }
 
-  /// The reader's own floor; nil if the reader may not see the feed.
+  /// The position below which this reader's tokens expire, even if the feed's floor is lower. For
+  /// a user that a zone is shared with, the grant names this position; for all others it is zero.
+  /// Nil if the reader may not see the feed.
   private func floor(of reader: UserID, in key: FeedKey) -> Position? {
     switch key.kind {
     case .notifications(let user): return user == reader ? .zero : nil

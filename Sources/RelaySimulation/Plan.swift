@@ -127,8 +127,8 @@ struct Plan: Sendable {
     fetchCapacity = draw.pick([0, 2, 1_000])
   }
 
-  /// Chooses the mode and the pruning with a random generator of its own, so that the seed's other
-  /// choices stay the same.
+  /// Chooses the mode of the background budget and the rule of the pruning, with a random generator
+  /// of its own, so that the seed's other choices stay the same.
   private mutating func chooseWakes(_ seed: UInt64) {
     var draw = SeededRandom(seed: seed ^ 0x7a7a)
     if draw.below(3) == 0 { policy.mode = .adaptive }

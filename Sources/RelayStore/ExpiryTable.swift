@@ -2,8 +2,8 @@ import Foundation
 import GRDB
 import RelayCore
 
-/// Forced expiries, within one transaction or snapshot. The table keeps those that still apply to
-/// feeds without a row of their own.
+/// Forced expiries (an operator has expired tokens), within one transaction or snapshot. The table
+/// keeps an expiry for feeds that get their row later, until another expiry covers it.
 struct ExpiryTable {
   let database: GRDB.Database
 

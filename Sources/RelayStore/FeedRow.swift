@@ -7,7 +7,8 @@ struct FeedRow: Equatable {
   var id: Int64
   var state: FeedState
   var count: Int64
-  /// The number of present subjects. They are not counted in feeds that are bounded by trimming.
+  /// How many subjects of the feed are neither deleted nor cleared. Always zero in a feed of
+  /// notifications, because the store does not count them there.
   var present: Int64
 
   static func find(_ key: FeedKey, in database: GRDB.Database) throws -> FeedRow? {

@@ -1,7 +1,8 @@
 package import RelayCore
 import RelayEngine
 
-/// The ids that one fold remembered, in order.
+/// The hashed ids of a partition's changes that one fold writes, in the order of the journal. With
+/// them, a repeated change is recognised after a start, too.
 struct RememberedList: BlobCoded {
   static var blobVersion: UInt8 { 1 }
   var items: [Remembered]

@@ -33,7 +33,8 @@ struct Trim {
     partitions.map(\.number).sorted().map { "\($0)" }.joined(separator: ",")
   }
 
-  /// Feeds that one step may have to clear. CROSS JOIN keeps SQLite from walking all feeds.
+  /// SQL for the feeds that may still have rows at or below their `cleared`. CROSS JOIN keeps
+  /// SQLite from walking all feeds.
   var clearing: String {
     """
     SELECT feeds.id, feeds.cleared

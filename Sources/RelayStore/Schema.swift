@@ -202,7 +202,7 @@ enum Schema {
     """
 
   private static let messages = """
-    -- One row a fold: what it remembered, in order.
+    -- One row a fold and partition: the hashed ids of its changes, in the order of the journal.
     CREATE TABLE remembered (
       partition INTEGER NOT NULL,
       last INTEGER NOT NULL,

@@ -116,7 +116,8 @@ extension StorePair.Relay {
 }
 
 extension StorePair.Journal {
-  /// Reads what `journal.db` records; nil for a file that has no tables yet.
+  /// Reads from `journal.db` the id of its store, the number of its last row, and how far each
+  /// partition was folded when rows were last deleted; nil for a file that has no tables yet.
   init?(_ database: GRDB.Database) throws {
     guard try StorePair.isMade(database),
       let row = try Row.fetchOne(database, sql: "SELECT store, deleted, folded FROM meta")

@@ -76,8 +76,9 @@ final class RingReader: Sendable {
     guard let next else { return true }
     switch frame.head.kind {
     case .entries, .end: return frame.head.first == next
-    // The frame before is no `end` frame. After such a frame, the marks that the writer makes when
-    // it opens the file always include `lost`. If these marks do not, an `end` frame is missing.
+    // The frame before is no `end` frame. If the writer opens a file whose last frame is no `end`
+    // frame, its marks always include `lost`. So if these marks have no `lost`, an `end` frame is
+    // missing before them.
     case .marks:
       return entries?.contains { if case .lost = $0.event { true } else { false } } ?? false
     }

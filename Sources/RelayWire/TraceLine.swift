@@ -66,7 +66,8 @@ package struct TraceLine: Codable, Hashable, Sendable {
 
   package struct MatchedDevice: Codable, Hashable, Sendable {
     package var clientId: String
-    /// `own`, `retired`, or how the notification pends: `zone`, `query`, `many` or `alert`.
+    /// `own`, `retired`, or how the notification pends: `zone`, `query`, `alert`, or `many` (for a
+    /// zone beyond the limit of zones that a lane names).
     package var outcome: String
     /// Until when further changes gather.
     package var until: Int64?

@@ -54,7 +54,7 @@ extension ZoneRelayClient {
         do {
           _ = try await signIn(.refused)
         } catch {
-          // The app may give the same token again for the next request.
+          // The app may give the refused token again later, so the next request must wait.
           _ = refusal(of: token, answer.reason(path))
           throw error
         }
@@ -63,7 +63,8 @@ extension ZoneRelayClient {
     }
   }
 
-  /// Waits until the relay may be asked again after a failure. A refresh may shorten the wait.
+  /// Waits until the relay may be asked again after a failure. A call of ``refresh(_:)`` may
+  /// shorten the wait.
   private func waitForRelay() async throws {
     while true {
       hurry()

@@ -1,8 +1,9 @@
 public import ZoneRelayClient
 
 /// An app's copy of its zones in memory, for tests: the change tag of each record, by zone and
-/// name. It also keeps the client's calls: all pages and all switches of the user, and the losses
-/// and notification pages since the last switch. A loss is removed when a page of the zone comes.
+/// name. It also keeps what the client has called: all pages of zones and all switches of the user,
+/// and, since the last switch, the notification pages and the zones that the user does not have any
+/// more (`losses`). A zone leaves `losses` when a page of it is applied.
 public actor InMemoryCopy: ChangeSink {
   /// The change tags of the records of each zone, by name.
   public var zones: [ZoneID: [String: String]] { records.mapValues(\.tags) }

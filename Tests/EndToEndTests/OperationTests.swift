@@ -88,7 +88,8 @@ import Testing
     #expect(lost == [false, true, false])
   }
 
-  /// Another store's key would change all ids without a message, so the daemon refuses it.
+  /// The daemon refuses the identity key of another store, because that key would change the ids of
+  /// notifications and pushes.
   @Test func `a key of another store is refused`() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }

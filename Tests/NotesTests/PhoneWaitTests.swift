@@ -69,7 +69,7 @@ import ZoneRelayTesting
     #expect(await relay.times(of: "tokens/create").count == 1)
   }
 
-  /// The relay refuses to create an address, again and again, and its answer asks for no wait.
+  /// The relay refuses every time to create a courier address. The refusal asks for no wait.
   @Test(.timeLimit(.minutes(1)))
   func `a phone that the relay refuses waits before it asks again`() async throws {
     let relay = ChangedRelay()

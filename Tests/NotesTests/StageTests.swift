@@ -5,8 +5,8 @@ import ZoneRelayClient
 
 @testable import zonerelay_notes
 
-/// What the sample's stage does with a typed line, and which error it shows for a relay that it
-/// cannot start.
+/// `Stage` is the program that runs the sample's relay, record server and phones. These tests
+/// check what it does with a typed line, and which error it shows if it cannot start the relay.
 @Suite struct StageTests {
   private let directory: TestDirectory
 

@@ -198,7 +198,7 @@ import Testing
     #expect(answer.status == 200 && answer.headers[.accessControlAllowOrigin] == nil)
   }
 
-  /// Polls and streams are answered without the responder.
+  /// The courier writes the answers to polls and streams itself, with their CORS headers.
   @Test(arguments: [("*/*", true), ("text/event-stream", true), ("*/*", false)])
   func `the courier allows only a page of a listed origin to read its answer`(
     accept: String, isListed: Bool

@@ -10,7 +10,8 @@ import Testing
   private static let zone = #""subscriptionType":"zone",\#(Rig.zone())"#
   private static let database = #""subscriptionType":"database""#
 
-  /// One cell of the table: a subscription, its database, and the text of its refusal.
+  /// A subscription to save in `database`, and a text of the expected refusal; `nil` means that the
+  /// relay accepts the subscription.
   struct Cell: CustomTestStringConvertible, Sendable {
     var row: String
     var database: String

@@ -4,7 +4,8 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// Flipped, cut and swapped tokens get exactly the answers of the contract's table (P10).
+/// Tokens with a flipped bit, cut tokens and swapped tokens get exactly the answers of the error
+/// table in docs/http.md (P10).
 @Suite struct TokenTamperingTests {
   private static let garbled = "Invalid continuation format"
   private static let foreign = "Unknown sync continuation type"

@@ -57,7 +57,7 @@ package final class MemoryStore: Store {
     }
   }
 
-  /// - Parameter place: how many entries beyond the cursors the earlier calls have returned.
+  /// - Parameter place: where to go on: its number counts the entries that earlier calls returned.
   package func journal(
     after place: JournalPlace?, beyond cursors: [PartitionID: Ordinal], limit: Int
   ) async throws(StoreError) -> JournalPart {

@@ -9,25 +9,38 @@ import Testing
     for seed in UInt64(1)...15 { check(seed) }
   }
 
-  /// Seeds at which a check once failed, each with the promise (or the explanations) and the cause:
-  /// 3 and 15 (P2, after a restart a catch-up expired at its second page), 33 and 49 (P2, a share
-  /// of an unknown zone), 39 (P2, a trimmed deletion between pages), 103 and 196 (P4, a wake before
-  /// the fold), 603 (P4, a read of a new zone that did not wait for the fold), 970 and 2319 (P2, a
-  /// trimmed notification that came back), 13209 (P2, a restore between the pages of a catch-up),
-  /// 1416 (P5, a defect of the checker: a verdict on an attempt for an earlier registration of the
-  /// device), 2197 (P5, a second reason for a retirement), 3806 (P5, a defect of the checker: a
-  /// verdict that arrives before its push), 4261 (P2, a defect of the checker: a message that
-  /// arrives before an earlier message of another track), 20098 (explanations, a defect of the
-  /// checker: the budget of a device whose user had another retired device), 2718 (explanations, a
-  /// defect of the checker: the end of a share that had not come to the participant's partition),
-  /// 5316 and 7993 (explanations, a defect of the checker: a delivered push made it forget a
-  /// retirement), 5869 and 6685 (explanations, an alert that gave way to another alert of the same
-  /// change), 7021 (explanations, a wake of a later registration), 7318 (explanations, after a
-  /// crash the lane had no room left to name the zone), 8949 (explanations, a defect of the
-  /// checker: a crash lost a fetch that came during a push), 9202 (explanations, after lost entries
-  /// a zone that pends for other changes was taken for a withdrawn notification), 9706
-  /// (explanations, the device acknowledged the courier's wake while a push repeated it). The
-  /// causes of 23, 45 and 54 were not noted.
+  /// Seeds at which a check once failed, each with the promise (or `explain`) and the cause. If no
+  /// cause is given, it was not noted.
+  ///
+  /// - 3 and 15: P2, after a restart a catch-up expired at its second page
+  /// - 23, 45 and 54
+  /// - 33 and 49: P2, a share showed its participant a zone that the relay did not know and nobody
+  ///   could read
+  /// - 39: P2, a deletion was trimmed between the pages of a catch-up
+  /// - 103 and 196: P4, a wake before the fold
+  /// - 603: P4, a read of a new zone that did not wait for the fold
+  /// - 970 and 2319: P2, a trimmed notification that came back
+  /// - 1416: P5, a fault of the check: a verdict on an attempt for an earlier registration of the
+  ///   device
+  /// - 2197: P5, a retired device got a second reason, which was never reported
+  /// - 2718: `explain`, a fault of the check: the end of a share that had not come to the
+  ///   participant's partition
+  /// - 3806: P5, a fault of the check: a verdict that arrives before its push
+  /// - 4261: P2, a fault of the check: a message that arrives before an earlier message of
+  ///   another track
+  /// - 5316 and 7993: `explain`, a fault of the check: a delivered push made it forget a
+  ///   retirement
+  /// - 5869 and 6685: `explain`, a change's alert gave way to another alert of this change
+  /// - 7021: `explain`, a wake of a later registration was taken for a repeat of what the courier
+  ///   had told
+  /// - 7318: `explain`, after a crash the lane pended for too many zones to name this one, too
+  /// - 8949: `explain`, a fault of the check: a crash lost a fetch that came during a push
+  /// - 9202: `explain`, after lost entries a withdrawn notification was said to pend still, because
+  ///   its zone pended for other changes
+  /// - 9706: `explain`, the device acknowledged the courier's wake while a push repeated it
+  /// - 13209: P2, a restore between the pages of a catch-up
+  /// - 20098: `explain`, a fault of the check: it forgot the budget of a retired device when the
+  ///   user registered another device
   @Test(
     arguments: [
       3, 15, 23, 33, 39, 45, 49, 54, 103, 196, 603, 970, 1_416, 2_197, 2_319, 2_718, 3_806, 4_261,

@@ -5,7 +5,8 @@ import Testing
 
 @testable import RelayStandin
 
-/// Behaviour that the beginning of a device token or a count in the settings selects.
+/// The first letters of a device token choose how the stand-in answers. Counts in its settings say
+/// which requests get a reset or a GOAWAY, and how many streams a connection may have.
 @Suite struct DeviceBehaviorTests {
   @Test(arguments: [
     ("dead00ff", 400, "BadDeviceToken"), ("DEAD00ff", 400, "BadDeviceToken"),

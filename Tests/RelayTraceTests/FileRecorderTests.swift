@@ -87,7 +87,7 @@ import Testing
     _ = try await first.all()
     await first.close()
     var bytes = try Data(contentsOf: URL(fileURLWithPath: folder.file))
-    // The second frame of changes holds this text.
+    // The record of entry 15 is named r15, in the frame that holds the entries 11 to 20.
     let place = try #require(bytes.range(of: Data("r15".utf8)))
     bytes[place.lowerBound + 1] = UInt8(ascii: "x")
     try bytes.write(to: URL(fileURLWithPath: folder.file))

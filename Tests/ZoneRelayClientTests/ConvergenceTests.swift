@@ -73,7 +73,7 @@ import ZoneRelayTesting
   }
 }
 
-/// Random numbers for the relay's tasks.
+/// Random numbers that decide which requests fail.
 private actor Dice {
   private var random: SeededRandom
   init(_ random: SeededRandom) { self.random = random }

@@ -288,7 +288,8 @@ private actor ScriptedTransport: RelayTransport {
   }
 }
 
-/// A clock that ends the stream after some sleeps.
+/// A clock that fails each sleep after the first `sleeps`. The client then ends its stream of
+/// wakes.
 private final class CountedClock: ClientClock {
   private let clock = ManualClock()
   private let most: Int

@@ -65,8 +65,8 @@ import ZoneRelayTesting
     #expect(await rig.relay.requests.count == before + 2)
   }
 
-  /// If the client kept a database token from before the zone, the database's feed would never tell
-  /// of the zone's end.
+  /// A database's feed leaves out a zone that was created and deleted since the client's token. So
+  /// the client needs a token that is newer than the zone.
   @Test func `a zone that the client does not know is read through its database`() async throws {
     let rig = try await Self.rig()
     await rig.relay.save(TestRecord("a"), in: Rig.notes)
@@ -149,7 +149,7 @@ import ZoneRelayTesting
     let names = #","nb":\#(time),"z":[["Notes","_alice",1],["Plans","_bob",3,1]]"#
     let report = try await rig.client.handle(Self.wake(1, names))
     #expect(report.deferredUntil == Date(timeIntervalSince1970: Double(time)))
-    // Even where everything is fetched, the zone waits.
+    // With `"m":1` the client fetches everything, but not the zone that must wait.
     try await rig.client.handle(Self.wake(2, #","m":1"# + names))
     #expect(await rig.sink.zones[Rig.shared] == nil)
     rig.clock.pass(.seconds(61))

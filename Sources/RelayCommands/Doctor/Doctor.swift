@@ -1,12 +1,12 @@
 import RelayCore
 import RelayCurl
 
-/// Performs the examination: asks what is next, looks, and tells each finding as it comes.
+/// Performs each look that `Examination` names next, and tells each finding as it comes.
 struct Doctor: Sendable {
   var probes: Probes
   let log: FindingLog
 
-  /// How much longer than the longest window the courier may take.
+  /// How much longer than the longest window the courier may take to bring the doctor's wake.
   private static let courierPatience = Duration.seconds(20)
 
   mutating func run() async -> DoctorReport {
@@ -27,7 +27,7 @@ struct Doctor: Sendable {
     }
   }
 
-  /// Lets one change travel, if there are keys for it.
+  /// Lets one change travel, if the doctor can act as a user and as a producer of an environment.
   private func walk() async {
     guard let settings = probes.settings else { return }
     switch WalkScene.choose(settings.apps, probes.given) {

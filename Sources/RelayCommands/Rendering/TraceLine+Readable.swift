@@ -5,7 +5,7 @@ import RelayWire
 extension TraceLine: Readable {
   func lines(_ paint: Paint) -> [String] { ["\(paint.faint(clock))  \(sentence)"] }
 
-  /// The time in UTC, to the millisecond. The recorder gives no time to a gap.
+  /// The time in UTC, to the millisecond. An entry that marks missing entries may have no time.
   private var clock: String {
     guard at > 0 else { return "-" }
     let second = Date(timeIntervalSince1970: Double(at / 1_000))

@@ -27,7 +27,7 @@ enum FileBytes {
   }
 
   /// True if the path names a regular file, or a link to one. Do not use `fstat`: in a release
-  /// build the type `stat` belongs to the module that the compiler loads first.
+  /// build the compiler may take another module for the owner of `stat`, and refuse this file.
   private static func isFile(_ path: String) -> Bool {
     let real = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
     // An error is ignored: a file that the process may not look at does not count as regular.

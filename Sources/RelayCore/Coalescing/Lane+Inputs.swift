@@ -86,7 +86,7 @@ extension Lane {
   /// fails, its cancelled alert is not repeated.
   ///
   /// - Parameter withEarlier: whether to cancel also the waiting alerts that came before a
-  ///   selected alert and have the same key.
+  ///   selected alert and have the same `AlertKey`, such as one subscription and one record.
   private mutating func cancelAlerts(
     as end: WritableKeyPath<Ledger, Int64>, withEarlier: Bool = true, ledger: inout Ledger,
     _ isMeant: (PendingAlert) -> Bool

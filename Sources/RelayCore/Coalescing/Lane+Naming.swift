@@ -34,8 +34,8 @@ struct WakeNaming {
   let overCourier: Bool
   let at: Instant
 
-  /// The traced part of the lane to which the subject belongs; `nil` if the payload does not name
-  /// the subject.
+  /// The subject, as the trace writes it: a zone, the notifications feed, or the zones beyond the
+  /// limit. `nil` if the payload does not name the subject.
   func part(of subject: Pending) -> TracedPart? {
     guard subject.isTellable(folded), !(overCourier && lane.isHeld(subject, at: at)) else {
       return nil

@@ -31,7 +31,9 @@ extension Partition {
     devices[device].lane.wait(for: slot, isSentBack: false)
   }
 
-  /// Gives a late lane a new slot in the smear of its hot zone, once.
+  /// Gives a late lane a new slot in the smear of its hot zone. A lane is late if its attempt would
+  /// begin `WakePacer.lateAfter` or more after its slot. A lane that `Lane.isSentBack` marks gets
+  /// no other slot for being late.
   ///
   /// - Returns: true if the lane must wait for the new slot.
   mutating func isSentBack(_ device: Int, at now: Instant) -> Bool {

@@ -100,7 +100,7 @@ extension Coordinator {
     }
     if places.count > 1 { reach(.requestInSeveralPartitions) }
     for (home, places) in places {
-      // Room is reserved for each partition's facts until they are stepped.
+      // Until the facts are stepped, room is reserved for the messages that these facts cause.
       let need = relay.need(of: places.lazy.map { facts[$0] })
       let share = places.map { place in
         GroupCommit.Waiting(
@@ -157,7 +157,7 @@ extension Coordinator {
     updateAdmission()
   }
 
-  /// - Returns: the step's cost.
+  /// - Returns: the step's cost, as counted by `Partition.work`.
   private mutating func step(_ item: GroupCommit.Placed, at now: Instant) -> Int {
     let entry = item.entry
     var effects: [Effect] = []

@@ -1,8 +1,8 @@
 import DequeModule
 import HeapModule
 
-/// Answers that wait for a fold, for other partitions to step the messages of a fact, or for the
-/// end of recalled pushes.
+/// Answers that wait for a fold, for other partitions to step the messages of a fact, or for a
+/// recalled push, until this push has left or can no longer leave.
 struct PendingAnswers: Sendable {
   struct Due: Sendable {
     var ticket: RequestTicket

@@ -97,7 +97,7 @@ struct Stepping: Sendable {
     return Next(placed: unit.facts[stepped], frees: isLast ? unit.need : nil)
   }
 
-  /// - Parameter work: the step's cost.
+  /// - Parameter work: the step's cost, as counted by `Partition.work`.
   mutating func stepped(work: Int) {
     guard let number = turns.first else { return }
     workLeft -= work

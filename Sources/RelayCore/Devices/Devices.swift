@@ -205,8 +205,9 @@ extension Devices {
   /// The time between two checks of a device that is still connected when its address has lapsed.
   private static let lookAgain = Span.minutes(1)
 
-  /// When the address of a device without a provider lapses; `nil` for other devices. If the device
-  /// fetches after that time, the address lapses `courierAddressFor` after the fetch.
+  /// When the address of a device without a provider lapses; `nil` for other devices. The time is
+  /// `courierAddressFor` after the registration. If the device's last fetch is later than this
+  /// time, the address lapses `courierAddressFor` after the fetch.
   func addressLapses(of device: Int, _ limits: Limits) -> Instant? {
     let slot = self[device]
     guard slot.address.transport == .courier else { return nil }

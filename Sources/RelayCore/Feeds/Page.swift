@@ -106,8 +106,8 @@ package struct FeedState: Hashable, Sendable {
 extension Page {
   /// The reference implementation of a read. Every store must give the same result.
   ///
-  /// - Parameter floor: the reader's own floor, which counts if it is above the feed's floor. A
-  ///   new grant raises the reader's floor.
+  /// - Parameter floor: the reader's own floor, which counts if it is above the feed's floor. The
+  ///   relay sets the reader's floor when the zone is shared with the reader.
   package static func read(
     _ entries: [Entry], of feed: FeedState, eras: Eras, after place: FeedCursor?, limit: Int,
     looks: Int = PageQuery.looksMax, floor: Position = .zero
@@ -133,7 +133,7 @@ extension Page {
   package static func start(
     of feed: FeedState, eras: Eras, after place: FeedCursor?, floor: Position
   ) -> Result<FeedCursor, Expiry> {
-    // A new grant may raise the reader's floor above everything in the feed.
+    // When a zone is shared with a reader, the reader's floor may be above everything in the feed.
     let top = max(feed.top, floor)
     guard let place else {
       return .success(FeedCursor(era: 0, position: .zero, scanHead: top))

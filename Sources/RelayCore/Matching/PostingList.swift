@@ -67,7 +67,7 @@ struct PostingList: Sendable {
     return min(count, most + 1)
   }
 
-  /// The serial of one item, chosen by `draw`.
+  /// The serial of one item; the hash `draw` decides which one.
   func serial(_ draw: UInt64) -> Position {
     guard !pieces.isEmpty else { return .zero }
     let piece = pieces[Int((draw >> 40) % UInt64(pieces.count))]

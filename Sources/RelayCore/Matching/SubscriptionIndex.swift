@@ -6,8 +6,8 @@ import OrderedCollections
 /// Subscriptions fire in the order of their serials, which a replay reproduces.
 package struct SubscriptionIndex: Sendable {
   /// A saved subscription. A `Held` never changes, so its user's list and the postings share one
-  /// object. So each subscription is stored once, even if there are a million, and a user's list
-  /// moves eight bytes for each.
+  /// object. So each subscription is stored once, even if there are a million, and an insertion
+  /// into a user's list moves only eight bytes for each later item.
   package final class Held: Hashable, Sendable {
     package let serial: Position
     package let subscription: Subscription
@@ -236,7 +236,7 @@ package struct SubscriptionIndex: Sendable {
     return false
   }
 
-  /// The serial of a subscription that the change may fire, chosen by `draw`.
+  /// The serial of a subscription that the change may fire; the hash `draw` decides which one.
   func publicPlace(_ change: Change, _ draw: UInt64) -> Position {
     var reading = ChangeReading(change)
     guard let record = reading.record,

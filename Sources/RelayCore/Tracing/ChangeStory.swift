@@ -41,8 +41,8 @@ struct ChangeStory {
   /// The partition of the device's user.
   var home: PartitionID { .home(of: standing.device.user, in: standing.device.scope) }
 
-  /// - Parameter isOfLaterChange: whether a later change of the same name was stepped before this
-  ///   entry.
+  /// - Parameter isOfLaterChange: whether a later change with the same notification id was stepped
+  ///   before this entry was made.
   mutating func note(_ entry: TraceEntry, isOfLaterChange: Bool) {
     switch entry.event {
     case .began: deliveries.began()
@@ -159,7 +159,8 @@ extension Explanation.Outcome {
     case .not(.rejected): 7
     case .not(.withdrawn): 8
     case .not(.retired), .not(.unregistered): 9
-    // If the newer alert is of the same change, the delivery of the newer alert came further.
+    // This alert gave way to a newer alert. If the newer alert is of the same change, the delivery
+    // of the newer alert came further.
     case .not(.crowdedOut): 10
     case .not: 5
     }

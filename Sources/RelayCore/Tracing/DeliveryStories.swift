@@ -81,8 +81,8 @@ struct DeliveryStories {
     return isNews
   }
 
-  /// A replay repeated the match, and the delivery may pend anew or as another part. Earlier counts
-  /// of replaced alerts no longer hold.
+  /// A replay repeated the match, and the delivery may pend anew or as another part. The counts
+  /// in `carried` no longer hold: the next match examines all deliveries of the alert it replaces.
   private mutating func repeated(_ index: Int, as part: TracedPart) {
     carried = [:]
     show(index, as: part)

@@ -160,7 +160,8 @@ struct DeliveryStory {
     case .pending:
       if tells(wake) { (state, repeats) = (.flying(wake, ifFails: nil), .all) }
     case .ended(let reason) where mayPendAgain:
-      // A wake that shows another notification names the same part because of that notification.
+      // If the wake shows another notification, it names one of `parts` because of that one.
+      // Such a wake does not say that this notification pends again.
       guard tells(wake), isAlert || wake.shows == match.notification else { return }
       (state, repeats) = (.flying(wake, ifFails: reason), .all)
     case .told(let told) where told.isOverCourier && wake.transport != .courier:

@@ -67,9 +67,9 @@ extension Partition {
     write(of: device, at: now) { $0.write(end) }
   }
 
-  /// The device gave a sign. The sign makes an entry only if it may end something that pends, or if
-  /// it is the device's first sign: before the first sign, the lane forgets what a delivered wake
-  /// has told.
+  /// The device proved what it has. The receipt makes an entry only if it may end something that
+  /// pends, or if the device has acknowledged nothing before: the lane of such a device forgets
+  /// what a delivered wake has told.
   mutating func trace(_ receipt: TracedReceipt, of device: Int, at now: Instant) {
     guard trace.isOn, let brief = devices[device].lane.brief(receipt) else { return }
     trace(.receipt(brief), of: device, at: now)
@@ -132,7 +132,7 @@ extension Verdict {
 
 extension TracedReceipt {
   /// The receipt with only the names that concern what pends on the lane, or the lane's alert in
-  /// flight. A list of zones that is the device's first sign keeps all names.
+  /// flight. If the device has acknowledged nothing before, a list of zones keeps all names.
   fileprivate func brief(for lane: Lane) -> TracedReceipt {
     switch self {
     case .acknowledged(.listed(let zones, let database)):

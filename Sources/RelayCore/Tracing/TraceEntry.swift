@@ -45,7 +45,7 @@ package enum DeviceEvent: Hashable, Sendable {
   case wake(TracedWake)
   /// The attempt ended.
   case ended(TracedVerdict)
-  /// The device gave a sign while something pended, or its first sign.
+  /// The device proved what it has, while something pended or for the first time.
   case receipt(TracedReceipt)
   /// What pended for this subscription or zone is not told any more.
   case withdrawn(Withdrawal)

@@ -55,8 +55,8 @@ package struct TraceSearch: Sendable {
   /// How many entries and deliveries may be examined for all explanations of one answer. The
   /// explanation that reaches this number is the last one.
   package static let stepsMax = 20_000_000
-  /// How many deliveries and lines of stories one answer may have. The explanation that reaches
-  /// this number is the last one.
+  /// How many deliveries and entries the explanations of one answer may list together. The
+  /// explanation that reaches this number is the last one.
   package static let linesMax = 50_000
 
   package let question: Question
@@ -64,7 +64,7 @@ package struct TraceSearch: Sendable {
   package private(set) var found: [Identifier] = []
   /// Whether older changes were left out.
   package private(set) var hasMore = false
-  /// When the oldest kept entry was made. `gaps` is how many gaps the history has.
+  /// When the oldest kept entry was made. `gaps` is at how many places entries are missing.
   package private(set) var since: Instant?
   package private(set) var gaps = 0
   private var devicesOf: [Identifier: [DeviceKey]] = [:]

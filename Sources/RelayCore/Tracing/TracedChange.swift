@@ -21,8 +21,8 @@ package struct TracedChange: Hashable, Sendable {
 /// A step of a change's way from its home to the users.
 package struct TracedMove: Hashable, Sendable {
   package enum Step: Hashable, Sendable {
-    /// The home forwards the change to these partitions. A change that no other user needs makes no
-    /// such entry.
+    /// The home forwards the change to these partitions. The list is never empty: a change that the
+    /// home forwards to no partition makes no such entry.
     case forwarded([PartitionID])
     /// A partition stepped the forwarded change at `place`.
     case reached

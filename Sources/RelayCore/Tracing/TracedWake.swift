@@ -35,10 +35,10 @@ package struct TracedVerdict: Hashable, Sendable {
   package var dropsAlert: Bool
 }
 
-/// A sign that a device gave, which proves what the device has.
+/// A proof by a device of what the device has.
 package enum TracedReceipt: Hashable, Sendable {
-  /// The device proved that it has received this. A list of zones holds only zones that pend,
-  /// unless this is the device's first sign.
+  /// The device proved that it has received this. A list of zones holds only zones that pend, or
+  /// all zones if the device has acknowledged nothing before.
   case acknowledged(Acknowledged)
   /// The device connected to the courier with the number of the newest wake that it has received.
   case connected(after: UInt32)

@@ -17,8 +17,8 @@ package struct Limits: Hashable, Sendable {
   /// The most zones that each database of a user lists: the private one, and the shared one.
   package var zonesPerUser = 100_000
   package var recordsPerZone = 1_000_000
-  /// A feed that has room for at most this many further subjects is checked before it takes another
-  /// subject. This number is at least what one request may add.
+  /// If a feed has room for at most this many further subjects, the relay reads how full it is
+  /// before the relay accepts a change for it. This number is at least what one request may add.
   package var nearlyFull = 10_000
   package var notificationsPerUser = 10_000
   /// Ids in a user's read marks that wait for a fold; repeated ids count each time.

@@ -30,8 +30,8 @@ package struct Track: Hashable, Comparable, Sendable {
       for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
     }
     mix(change.scope.container)
-    // All public records share one track, because a name may be reused for a record of another
-    // type.
+    // All public records share one track. With a track for each type, changes of one record name
+    // could lose their order, because a name may be reused for a record of another type.
     mix(change.zone.owner.name)
     mix(change.zone.name)
     number = UInt8(1 + (hash ^ hash >> 32) % UInt64(Self.count - 1))

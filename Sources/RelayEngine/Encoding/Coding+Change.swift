@@ -36,7 +36,7 @@ extension Change: ByteCoded {
 }
 
 extension ByteReader {
-  /// Reads a fetch capacity within the range that a producer may declare.
+  /// Reads how many fetches a second the producer can serve, at most `fetchCapacityMax`.
   fileprivate mutating func fetchCapacity() throws(CodingFailure) -> Int {
     let number = try number("Change")
     guard let capacity = Int(exactly: number), capacity <= Change.fetchCapacityMax else {

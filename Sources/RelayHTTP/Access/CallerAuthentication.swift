@@ -3,8 +3,8 @@ import NIOCore
 import RelayCore
 import RelayEngine
 
-/// Authenticates the user or producer that sent a request. A failed authentication counts against
-/// the sender's address.
+/// Authenticates the user or producer that sent a request. Reports each failure to `Fairness`,
+/// which limits how many authentications from one address may fail in a minute.
 struct CallerAuthentication: Sendable {
   let fairness: Fairness
   let clock: any ClockReader
@@ -63,9 +63,9 @@ enum ProducerClaim {
   case known(String)
   case signed(SignedRequest, ProducerKey, String)
 
-  /// The address that a false claim counts against; `nil` if the producer is known already, or
-  /// calls through a Unix socket. Call this before the body is read, because a closed channel has
-  /// no address.
+  /// The sender's address, for the limit of failed authentications; `nil` if the producer is known
+  /// already, or calls through a Unix socket. Call this before the body is read, because a closed
+  /// channel has no address.
   func remote(on channel: any Channel) -> RemoteAddress? {
     switch self {
     case .known: nil

@@ -48,8 +48,8 @@ struct CourierController: Sendable {
     if access.authenticator(of: device.scope) == nil {
       courier.keep { access.authenticator(of: $0) != nil }
     }
-    // If the courier holds the request, the courier answers it, and this answer is dropped.
-    // Otherwise this answer is sent, because the client sends no more or the daemon stops.
+    // If the courier holds the request, the courier answers it, and this answer is dropped. If the
+    // client sends no more, or the daemon stops, nobody holds the request, and this answer is sent.
     return Self.nothing
   }
 

@@ -14,8 +14,8 @@ struct RemoteAddress: Hashable, Sendable {
   /// - Returns: nil for a Unix socket.
   init?(_ address: SocketAddress?) {
     switch address {
-    // This code reads bytes and not the members of the C structures, because the compiler assigns
-    // those members to the module that it loads first. The layout is always the same.
+    // A file may use a member of a C structure only if it imports the member's module: the module
+    // that the compiler loads first. So this code reads bytes, whose layout is always the same.
     case .v4(let address): self.init(withUnsafeBytes(of: address.address) { Array($0[4..<8]) })
     case .v6(let address): self.init(withUnsafeBytes(of: address.address) { Array($0[8..<24]) })
     case .unixDomainSocket, nil: return nil

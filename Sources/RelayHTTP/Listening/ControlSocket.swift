@@ -53,7 +53,7 @@ package enum ControlSocket {
   /// The type of the file at `path`; `nil` if there is no file or its type cannot be read.
   private static func kind(at path: String) -> FileAttributeType? {
     // An error is ignored, because `bind` reports what is wrong with the path. Do not use `lstat`:
-    // in a release build the type `stat` belongs to the module that the compiler loads first.
+    // in a release build the type `stat` belongs to a module of NIO that this file does not import.
     (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType
   }
 

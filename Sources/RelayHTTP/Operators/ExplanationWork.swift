@@ -2,8 +2,9 @@ import RelayCore
 import RelayEngine
 import RelayWire
 
-/// Makes the explanations of one answer until a bound of steps, lines or time is reached. The first
-/// explanation is made in any case. `moreDevices` counts the devices that are left out.
+/// Makes the explanations of one answer. Stops once they have examined `stepsMax` entries and
+/// deliveries, or have listed `linesMax` of them, or once the time is over. The first explanation
+/// is made in any case. `moreDevices` counts the devices that are left out.
 struct ExplanationWork {
   private let search: TraceSearch
   private let standings: [Standing]

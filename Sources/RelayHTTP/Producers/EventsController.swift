@@ -115,8 +115,8 @@ struct EventsController: Sendable {
 
 extension EventsController {
   /// The refusals of the changes that would bring a zone or a database beyond its limit, by the
-  /// index of the change in `facts`. Reads only feeds that are near their limit, and reads such a
-  /// feed after every fact answered before this call is visible in the feed.
+  /// index of the change in `facts`. Reads only feeds that are near their limit. Before the method
+  /// reads such a feed, it waits until the feed shows every fact answered before this call.
   private func withoutRoom(
     _ facts: [Fact], of caller: CallerID
   ) async throws -> [Int: Refusal] {

@@ -60,7 +60,8 @@ package struct HTTPLimits: Hashable, Sendable {
   package var storeLooks = 2 * max(2, ProcessInfo.processInfo.activeProcessorCount)
   /// The longest time that a request waits for folds and for turns to read the store, together.
   package var answerWithin = Span.seconds(20)
-  /// The most items that a user may write in a minute, even all at once.
+  /// The most items that a user may write in a minute, even all at once. Items are operations on
+  /// subscriptions, ids of notifications to mark as read, registrations and the like.
   package var writesPerMinute = 12_000
   /// The most failed authentications a minute from one public address. A private or loopback
   /// address may have a hundred times as many, because it may be a proxy of many callers.

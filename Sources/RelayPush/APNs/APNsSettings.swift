@@ -3,12 +3,14 @@ package import RelayCore
 /// One APNs route: endpoint, app and credential. The initialiser checks, without a request to
 /// Apple, everything except the dates of a client certificate.
 package struct APNsSettings: Sendable {
-  /// Where the engine of the route's own environment connects, with its credential and bounds.
+  /// How the `PushEngine` for the route's own environment connects: endpoint, trust roots, client
+  /// certificate and limits.
   let engine: EngineSettings
   /// Which of Apple's environments `engine` connects to.
   package let environment: RelayCore.Environment
-  /// Where the engine of Apple's other environment connects, for pushes whose token the route's own
-  /// environment does not recognise. `nil` means that no push goes to the other environment.
+  /// How a second `PushEngine` connects to Apple's other environment, for pushes whose token the
+  /// route's own environment does not recognise. `nil` means that no push goes to the other
+  /// environment.
   let other: EngineSettings?
   /// The app's bundle id.
   package let topic: String

@@ -81,7 +81,7 @@ package struct ProviderTokenRotation: Sendable {
       }
     }
     // The clock was wrong when `current` was signed, or the clock is wrong now, or Apple called
-    // `current` expired. Use `other` again, so that Apple counts no further update.
+    // `current` expired. Use `other` again, because Apple may refuse a new token as too soon.
     if let before = other, before.isFresh(at: now) {
       (current, other) = (before, current)
       return .keep(before.serial)

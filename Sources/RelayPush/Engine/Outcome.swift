@@ -6,7 +6,8 @@ package enum Outcome: Sendable {
   /// There is no answer. The provider certainly did not process the request if the code is
   /// `unreachable`, `full`, `takenBack`, `stopped`, `address` or `invalid`. With any other code the
   /// provider may have processed the request. Then a caller that sends the request again either
-  /// keeps the id, or accepts that the provider may process the request twice.
+  /// gives it the same id (for APNs, `apns-id`), or accepts that the provider may process the
+  /// request twice.
   case failed(TransportFailure)
 }
 

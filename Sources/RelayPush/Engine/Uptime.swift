@@ -8,8 +8,8 @@ package struct Uptime: Hashable, Comparable, Sendable {
 
   package init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
-  /// The present moment, rounded up to whole milliseconds as deadlines are, so that no deadline
-  /// ends early.
+  /// The present moment, rounded up to whole milliseconds. A deadline may end up to a millisecond
+  /// early or late.
   package static var now: Uptime {
     Uptime(milliseconds: Int64((NIODeadline.now().uptimeNanoseconds + 999_999) / 1_000_000))
   }

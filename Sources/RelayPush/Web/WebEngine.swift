@@ -61,8 +61,8 @@ package final class WebEngine: Sendable {
   ///   - timeout: the time from now to the outcome.
   ///   - host: called once, on the engine's thread. Requests with the same host share that host's
   ///     places, so that a silent host uses no more than these. The host is used for nothing else.
-  ///   - handover: the engine calls `handover.begin` when the request starts. From then on the
-  ///     request counts as being sent until it has its outcome.
+  ///   - handover: the engine calls `handover.begin` when the request starts. A recall of the
+  ///     push after `begin` has to wait until the request has its outcome.
   ///   - make: called once, on the engine's thread, when the request starts; an error ends the
   ///     request as `invalid`.
   ///   - answer: called once, on the engine's thread or, if the request is refused, before `send`

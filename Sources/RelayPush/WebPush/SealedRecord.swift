@@ -2,8 +2,8 @@ package import Crypto
 import Foundation
 package import RelayCore
 
-/// A message that only the browser can decrypt: `aes128gcm` with one record (RFC 8188), under a key
-/// agreed with the subscription's key (RFC 8291).
+/// A message that only the browser can decrypt: `aes128gcm` with one record (RFC 8188). We derive
+/// the message's key from a key of ours and from the browser's public key and secret (RFC 8291).
 package enum SealedRecord {
   /// The header's bytes: salt 16, record size 4, length of the key 1, our public key 65.
   package static let headerBytes = 86

@@ -171,9 +171,9 @@ extension World {
     return all.contains { model.withdrawn[user]?[$0] ?? .zero >= position.ordinal }
   }
 
-  /// Whether the device was told of the entry. A background wake names the zone or carries `q` or
-  /// `m`; an alert shows its subject. When the change matched, the subscription decided which of
-  /// the two is sent. The check accepts either.
+  /// Whether the device was told of the entry. A background wake names the zone, or says that
+  /// queries fired (`q`) or that more pends (`m`). An alert shows its subject. When the change
+  /// matched, the subscription decided which of the two is sent. The check accepts either.
   private func isTold(
     _ entry: Entry, _ detail: NotificationDetail, _ told: WorldObserver.Told, _ ordinal: Ordinal
   ) -> Bool {

@@ -87,8 +87,8 @@ struct WorldObserver {
   mutating func restored() {
     (shown, accepted, answered) = ([:], [], ([], []))
     (attempts, told, claims, owners, unanswered) = ([:], [:], [:], [:], [:])
-    // It is unknown which devices were retired in the copy, so the checks count each device from
-    // its next registration.
+    // It is unknown which devices were retired in the restored copy, so the checks take each device
+    // for retired until its next registration.
     retired = Set(since.keys)
   }
 

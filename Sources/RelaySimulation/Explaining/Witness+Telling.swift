@@ -178,6 +178,6 @@ struct SeenDelivery {
     (flight, mayPend, hasBegunAgain, endsIfFails) = (nil, true, true, false)
   }
 
-  /// Whether newer alerts may have crowded this one out.
+  /// Whether this alert may have given way to newer alerts, because too many alerts waited.
   var mayBeCrowdedOut: Bool { fired.alert != nil && hasNewerAlert }
 }

@@ -44,7 +44,7 @@ struct Witness {
   /// When the last poll of each device ended with an empty answer.
   private(set) var polled: [DeviceKey: Instant] = [:]
   private(set) var stoppedRoutes: Set<RouteKey> = []
-  /// The topic of each device's last registration. The app may have another token meanwhile.
+  /// The topic of each device's last registration. The app's present token may have another topic.
   private(set) var topics: [DeviceKey: String] = [:]
   var isStopping = false
   /// Whether explanations are checked at all. A restore ends the checks, because a restore undoes

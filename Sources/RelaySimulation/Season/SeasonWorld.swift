@@ -18,7 +18,8 @@ final class SeasonWorld {
   var store: SimulatedStore
   var daemon: SimulatedDaemon?
   var life = 0
-  /// The users, in order. Each user owns a zone; in a hot-zone season only the first user does.
+  /// The users. Each user owns a zone, and the stream at the same index in `traffic` changes this
+  /// zone. In a hot-zone season only the first user owns a zone.
   let users: [UserID]
   var homes: [PartitionID] = []
   var phones: [Phone] = []

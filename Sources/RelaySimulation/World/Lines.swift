@@ -1,7 +1,7 @@
 import RelayCore
 
 extension WorldEvent {
-  /// A line for people who replay a seed.
+  /// The event as one line of text, for people who replay a seed.
   var line: String {
     switch self {
     case .taken(let push): "provider takes wake \(push.attempt.wake) of \(push.attempt.device.line)"

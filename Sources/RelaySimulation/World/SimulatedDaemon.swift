@@ -73,7 +73,7 @@ final class SimulatedDaemon {
     return id
   }
 
-  /// Submits an operation's request as the inbox does.
+  /// Submits an operation's request if `admission` lets it in; the relay's `Inbox` does the same.
   ///
   /// - Parameter isTorn: whether each fact becomes a request of its own; for a mutant.
   /// - Returns: false if the request is refused.

@@ -46,8 +46,8 @@ extension World {
     return ChangeToken.open(token, feed: feed, reader: user, with: World.keys)
   }
 
-  /// Whether the feed's zone exists, and the user owns the zone or has an answered grant for it.
-  /// True for every feed that is not of a zone.
+  /// Whether the feed's zone exists, and the user owns the zone or has a grant for it that the
+  /// relay has answered to the producer. True for every feed that is not of a zone.
   private func isGranted(_ user: UserID, _ feed: FeedKey) -> Bool {
     guard case .zone(let zone) = feed.kind else { return true }
     return model.zones[zone]?.isAlive == true && model.isEntitled(user, to: zone)
@@ -125,8 +125,8 @@ extension World {
     case .zone(let zone):
       let user = clients[index].user
       let database = World.database(of: zone, for: user)
-      // An owner and the zone have the same home, so the position is valid in that partition. A
-      // participant's partition has other ordinals.
+      // The position holds an ordinal of the zone's home, which is also its owner's home. Another
+      // user's home has ordinals of its own, so the newest one that it has stepped is used.
       let stepped = daemon?.coordinator.stepped(in: .home(of: user, in: World.scope)) ?? .zero
       acknowledge(
         .zone(zone, database, position), index,

@@ -37,7 +37,7 @@ extension FakeStream {
       guard answer.delay > 0 else { return send(answer, context) }
       let late = NIOLoopBound(
         {
-          // Meanwhile the client may have given up the stream, or the stand-in may have stopped.
+          // During the delay the client may give up the stream, or the stand-in may stop.
           if context.channel.isActive { self.send(answer, context) }
         }, eventLoop: context.eventLoop)
       context.eventLoop.scheduleTask(in: .milliseconds(answer.delay)) { late.value() }

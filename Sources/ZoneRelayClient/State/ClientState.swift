@@ -131,8 +131,8 @@ extension ClientState {
 
   /// The zone was read up to this token.
   ///
-  /// A wait of the zone stays: a wake has named the zone during this round, and this page may be
-  /// from before the wake.
+  /// If a wake during this round has set a time before which the zone must not be fetched, this
+  /// time is kept: this page may be from before the wake.
   mutating func read(_ zone: ZoneID, to token: String) { zones[zone] = token }
 
   /// A database names the zone, which must wait.
@@ -157,8 +157,8 @@ extension ClientState {
   /// Whether the zone was read, or is being read for the first time.
   func holds(_ zone: ZoneID) -> Bool { zones[zone] != nil || begun.contains(zone) }
 
-  /// The user does not have the zone any more. A wait of the zone stays, because a wake may have
-  /// named the zone during this round.
+  /// The user does not have the zone any more. A time before which the zone must not be fetched is
+  /// kept, because a wake may have set it during this round.
   mutating func lose(_ zone: ZoneID) {
     zones[zone] = nil
     begun.remove(zone)

@@ -104,7 +104,7 @@ struct AbuseBench {
   /// notifies ten thousand users, so the wait can take minutes.
   private static let patience = Duration.seconds(900)
 
-  /// Waits until all accepted changes are folded and delivered to the feeds, and the store stops
+  /// Waits until all accepted changes are folded, no fan-out is left, and the store stops
   /// growing.
   ///
   /// - Returns: the seconds of the wait; nil if the wait would take longer than `patience`.
@@ -150,7 +150,7 @@ struct AbuseBench {
     return restarts
   }
 
-  /// Runs well-behaved users until the daemon is killed. Their answers do not count.
+  /// Runs well-behaved users until the daemon is killed. The bench does not record their answers.
   private func use(_ daemon: MeasuredDaemon, run: String, seconds: Int) async {
     let length = TimeAmount.seconds(Int64(seconds))
     let users = GoodUser.all(run: run, for: length)

@@ -14,8 +14,8 @@ struct NATSLoad {
   private let bench: Workbench
   private let server: String
 
-  /// The result is nil if no server is installed. The figure is then compared with the published
-  /// rate.
+  /// The result is nil if no server is installed. Then zonerelay's rate is compared with
+  /// `publishedRate`.
   init?(_ bench: Workbench) {
     // The reason why the server was not found is in `missing`.
     guard let server = try? Tool.natsServer.find() else { return nil }

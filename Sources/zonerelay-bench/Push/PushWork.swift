@@ -1,7 +1,7 @@
 import RelayCore
 
-/// The pushes of the measurement: each is a silent wake of one of 1,000 devices, about one changed
-/// zone. The payload is made for each push, as in the relay.
+/// The pushes of the measurement: each is a background wake of one of 1,000 devices, about one
+/// changed zone. The payload is made for each push, as in the relay.
 enum PushWork {
   static let topic = "com.example.notes"
   static let collapse = "zonerelay-background"

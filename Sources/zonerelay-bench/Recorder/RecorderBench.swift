@@ -12,12 +12,13 @@ struct RecorderBench: Measurement {
     abstract: "What the flight recorder costs a push: a daemon with it beside one without.")
 
   let bench: Workbench
-  /// The number of events in a slice of a daemon's work.
+  /// The number of events of one measurement of a daemon.
   private var events: Int { bench.options.amount(4_000) }
   /// The number of events of a measurement in this process.
   private var coreEvents: Int { bench.options.amount(2_000) }
   private static let coreRounds = 20
-  /// The most pairs for the core alone, whose cost varies little. Only the daemons get more pairs.
+  /// The most pairs for the core alone, whose cost varies little; only the daemons get more pairs.
+  /// A pair is a run with the recorder and a run without it.
   private static let corePairs = 5
   /// The ratio of the cost with the recorder to the cost without it: the ratio that is accepted,
   /// and the ratio that is aimed at.

@@ -8,8 +8,8 @@ enum FileTables {
   private static let cloneFiles: Int32 = 0x400
 
   /// Makes the loops. A file that a loop opens exists for this loop only, so each loop makes its
-  /// connections itself. A thread that a loop starts would share the loop's table, so callers wait
-  /// for the loops' futures on `home` only.
+  /// connections itself. A loop that resumes a waiting caller may start a thread, which would share
+  /// the loop's table. So callers wait for the loops' futures on `home` only.
   ///
   /// The loops last as long as the program.
   static func loops(_ count: Int, home: any EventLoop) async throws -> [any EventLoop] {

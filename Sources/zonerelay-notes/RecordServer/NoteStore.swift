@@ -81,7 +81,7 @@ struct NoteStore: Sendable {
     return try await database.read { try request.fetchAll($0) }
   }
 
-  /// Marks these and older waiting events of the same subject as answered: the newest is enough.
+  /// Marks these and older events of their subjects as answered: the relay needs only the newest.
   func mark(_ events: [WaitingEvent], _ refusals: [Int: Refusal]) async throws {
     try await database.write { db in
       for (place, event) in events.enumerated() {

@@ -31,7 +31,7 @@ import ZoneRelayClient
       }
       try await group.next()
       group.cancelAll()
-      // The cancelled sender throws.
+      // The task that sends POST requests is cancelled and throws. The loop ignores its error.
       while let result = await group.nextResult() { _ = result }
     }
     let connections = server.connections

@@ -46,7 +46,7 @@ struct PageRun {
       [script.path], in: workplace, name: "page", program: URL(fileURLWithPath: "/bin/bash")
     ).wait()
     let outputs = page.blocks.indices.map { index in
-      // A block that is no step, or that was not reached, has no output.
+      // A block has no output if this run leaves it out, or if the script ends before it.
       (try? String(contentsOf: workplace.file(output(index)), encoding: .utf8)) ?? ""
     }
     let last = outputs.last { !$0.isEmpty } ?? ""

@@ -6,7 +6,8 @@ import Synchronization
 /// must stay unaffected.
 struct FaultWorld: Sendable {
   static let healthyTopic = "com.example.neighbour"
-  /// The times from which the bounds are calculated; the configuration has the same values.
+  /// Seconds. Tests calculate from these times how soon phones must be woken after a fault. By
+  /// default the configuration has the same values, except `windowMax`, which is 2 s there.
   static let attemptTimeout = 1.0, retryMax = 1.0, probe = 0.5, windowMax = 0.2
 
   let workplace: Workplace

@@ -1,8 +1,8 @@
 @testable import RelayCore
 import Testing
 
-/// A device's slot is used again after the device was removed, and a user's number after the user
-/// was released. Two devices never have one slot at the same time.
+/// A device's slot is used again after the device was removed, and a user's number after `release`
+/// has freed the number. Two devices never have one slot at the same time.
 @Suite struct DevicesTests {
   private func slot(_ client: UInt64, of user: Int) -> Devices.Slot {
     Devices.Slot(

@@ -70,7 +70,7 @@ import Testing
     #expect(rig.lane.pending.alerts.isEmpty && !rig.lane.pending.lostAlerts)
   }
 
-  /// The device has read what the lost alerts would have told.
+  /// The device has read what the alerts that the limit dropped would have told.
   @Test func `a lane forgets lost alerts when the feed was fetched up to all that wait`() {
     var rig = LaneRig()
     rig.limits.alertsPending = 2

@@ -123,7 +123,7 @@ struct LaneRig {
     keep()
   }
 
-  /// Waits for what the lane needs, folds as often as the lane asks for it, and begins the attempt.
+  /// Moves the clock to the lane's timers, folds when the lane asks for it, and begins the attempt.
   @discardableResult
   mutating func wake(covering: Bool = true) -> Lane.Attempt? {
     for _ in 0..<8 {

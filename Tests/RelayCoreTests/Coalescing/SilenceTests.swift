@@ -33,7 +33,8 @@ import Testing
       silence = wake(&rig)
       if let silence { told.append((number, rig.now - first, silence)) }
     }
-    // The gaps are 5 min, 30 min (within the budget), 2 h, 12 h and 24 h, and then 24 h again.
+    // The gaps are 5 min, 30 min, 2 h, 12 h and 24 h, and then 24 h again. The second gap is longer
+    // here, because three wakes have spent the budget.
     #expect(told.count == 1)
     #expect(told.first?.wake == 8)
     #expect((told.first?.after).map { .days(3) <= $0 && $0 < .days(4) } == true)

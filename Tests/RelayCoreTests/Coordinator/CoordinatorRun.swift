@@ -57,7 +57,7 @@ final class CoordinatorRun {
     return both(inputs)
   }
 
-  /// Runs both halves of a turn.
+  /// Runs both halves of a turn: the coordinator's `handle`, and then its `proceed`.
   private func both(_ inputs: [Coordinator.Input]) -> [String] {
     let begun = coordinator.handle(inputs, hasReaders: hasReaders, at: moment).compactMap(line)
     return begun + coordinator.proceed(hasReaders: hasReaders, at: moment).compactMap(line)

@@ -2,8 +2,8 @@ import Testing
 
 @testable import RelayCore
 
-/// The messages of one track leave in the order in which their source sent them. A wide message
-/// leaves only while its target has room.
+/// The messages of one track leave in the order in which their source sent them. A message that may
+/// be a wide change in its target leaves only while the target has room for one more fan-out.
 @Suite struct ForwardingTests {
   private let target = PartitionID(9)
 
@@ -24,7 +24,7 @@ import Testing
   }
 
   /// A batch goes out as far as the target has room. Messages under way take room too.
-  @Test func `wide messages are sent only while the target has room`() {
+  @Test func `messages that may fan out leave only while the target has room for fan-outs`() {
     var forwarding = Forwarding()
     forwarding.add((1...5).map { row(1, $0, .record(.created)) })
     #expect(take(&forwarding, room: 2) == [1, 2])

@@ -131,7 +131,8 @@ import Testing
   }
 
   /// A partition that is left out of a cut between two of its requests loses its turn. Earlier, it
-  /// went on, and a second turn without facts stopped all partitions.
+  /// began its next request. A refused fold then gave it a second turn. When no facts were left for
+  /// that turn, no partition was stepped any more.
   @Test(arguments: [true, false])
   func `a partition that a cut leaves out loses its turn`(isFoldRefused: Bool) {
     var stepping = Stepping()

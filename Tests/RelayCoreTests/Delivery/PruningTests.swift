@@ -131,7 +131,7 @@ import Testing
   @Test func `a quarantine of few devices that are called dead again goes on`() {
     var pruning = Pruning()
     var resting = 0
-    // Each held report is believed in its turn. At the tenth user's report, six are still held.
+    // The relay believes the first four reports. At the tenth, it has not decided on the last six.
     for serial in 0..<10 as Range<UInt64> {
       let now = Instant.s(serial < 4 ? Double(serial) * 60 : 240)
       _ = pruning.judged(at: now)

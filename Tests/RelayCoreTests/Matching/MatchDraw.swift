@@ -123,8 +123,8 @@ struct MatchDraw {
 }
 
 extension FieldValue {
-  /// A reference loses its zone unless that zone is `Sample.zone`. The endpoint also gives no zone
-  /// to references to users.
+  /// A filter's reference loses its zone unless that zone is `Sample.zone`. `FilterReader` also
+  /// removes the zones from references to users.
   fileprivate var unzoned: FieldValue {
     switch self {
     case .reference(let name, let zone?) where zone != Sample.zone:

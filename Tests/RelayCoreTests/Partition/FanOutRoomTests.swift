@@ -218,8 +218,8 @@ import Testing
   }
 
   /// A large record whose subscribers read one short field has a short message, which counts with
-  /// its own size. Earlier, the whole record counted for each partition, and a second one was
-  /// refused.
+  /// its own size. Earlier, the whole record counted for each partition, and the relay refused a
+  /// second large record.
   @Test func `a message counts only the values that it carries`() {
     var limits = limits
     limits.fanOuts = 100
@@ -262,7 +262,7 @@ import Testing
     #expect(large.relay.refusal(of: [.tick]) == nil)
   }
 
-  /// A cut holds the changes of the queue since the last cut, not the whole queue.
+  /// A cut holds the fan-outs that began, moved or ended since the last cut, not the whole queue.
   @Test func `a cut writes only the queue's changes since the last cut`() {
     var limits = limits
     limits.fanOuts = 50

@@ -237,7 +237,8 @@ import Testing
     #expect(rig.why(change, without: end..<rig.entries.count) == "budget")
   }
 
-  /// The zone also pends for a subscription that was removed before, so the zone stays pending.
+  /// The zone pends once on the lane, for both subscriptions together. So the zone still pends
+  /// after both are removed.
   @Test func `what is withdrawn after lost entries does not pend`() {
     var rig = TraceRig.subscribed { $0.background.max = 1 }
     rig.change()

@@ -117,7 +117,7 @@ struct Rig {
       json: tree?.root ?? empty.root)
   }
 
-  /// The answer of another daemon's control socket.
+  /// Sends a GET to the API of a control socket, and returns the body of the answer.
   static func ask(_ admin: AdminAPI, _ path: String) async throws -> String {
     String(buffer: try await knock(admin, .get, path, [:], nil).body)
   }

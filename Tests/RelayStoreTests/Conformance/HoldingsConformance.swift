@@ -3,7 +3,7 @@ import RelayEngine
 import RelayStore
 import Testing
 
-/// How full a zone or a database is, and whether it is full enough to be checked exactly.
+/// A store tells how full a zone or a database is, and whether one request could fill it.
 @Suite struct HoldingsConformance {
   private static func limits() -> Limits {
     var limits = Limits()

@@ -78,7 +78,7 @@ struct OutboxPoster {
     return Data("[\(events.joined(separator: ","))]".utf8)
   }
 
-  /// Marks exactly these rows.
+  /// Marks exactly these rows: the refused ones, by their index, and the others as accepted.
   private func mark(_ rows: [Waiting], refused: [Int: String]) async throws {
     try await database.write { db in
       for (index, row) in rows.enumerated() {
