@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// HTTP over libcurl for rare requests: those of the commands, also to the control socket, and the
-/// daemon's requests to webhooks and account servers.
+/// daemon's requests to webhooks, and for the key sets of account servers (`users.jwks`).
 ///
 /// Each exchange blocks a thread of the client's own queue, never a thread of the cooperative pool.
 /// Connections are kept for the next request to the same server. At most ``exchangesMax`` exchanges

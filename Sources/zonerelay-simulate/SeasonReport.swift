@@ -96,7 +96,7 @@ struct SeasonReport {
     return lines
   }
 
-  /// One JSON object for each row: shape, rule and figures.
+  /// One JSON object for each row: the kind of traffic, the rule for background wakes, the figures.
   var json: String {
     rows.map { row in
       let members: [(String, String)] = [

@@ -24,7 +24,8 @@ struct Examination {
 
   mutating func next() -> Action {
     while let step = steps.popFirst() {
-      // A finding about skipped origins would only repeat that of the servers or of the daemon.
+      // The preflights of web origins need a good configuration and a running daemon. If one is
+      // missing, the findings about the servers or the daemon say so already.
       if step == .origins, isOffline || !hasSettings || !isRunning { continue }
       guard let obstacle = obstacle(to: step) else { return .look(step) }
       return .skip(.skipped(step.group, step.subject, obstacle))

@@ -29,7 +29,8 @@ import Testing
     #expect(!answers.isAwaitingFold)
   }
 
-  /// A settled answer waits until every message of its fact has been stepped in its target (P9).
+  /// An answer at `Answer.Moment.settled` waits until each message of its fact has been stepped by
+  /// its target partition (P9).
   @Test func `a settled answer waits until all forwarded messages are delivered`() {
     var answers = PendingAnswers()
     answers.wait(ticket(0), .accepted, .settled, home, Ordinal(1))
