@@ -40,6 +40,8 @@ import Testing
     #expect(try !answer.json.required("healthy").boolean())
     #expect(try answer.json.required("reasons").elements().count == 1)
     #expect(try !answer.json.required("ledger").required("balanced").boolean())
+    let metrics = try await rig.send(.get, "/metrics", control: true).text
+    #expect(metrics.contains("\nzonerelay_healthy 0\n"))
   }
 
   @Test func `devices are shown without their tokens`() async throws {

@@ -96,9 +96,15 @@ package struct AdminAPI: RequestResponder {
   private static let nothingHere = WireError(
     .notFound, "there is nothing at this address of the control socket")
 
-  /// The engine's health, and the problems outside the engine.
+  /// The engine's health, and the problems outside the engine. A ledger that does not balance is a
+  /// problem of its own (P12).
   func health() async -> HealthSnapshot {
     var health = await relay.health()
+    if !health.ledger.isBalanced {
+      health.reasons.append(
+        "the ledger does not balance: a delivery was counted twice or not at all; please report it "
+          + "with this status")
+    }
     health.reasons += reads.reasons + issues.reasons
     health.store.failedReads = reads.failures
     health.webhooks = feedback.webhooks()

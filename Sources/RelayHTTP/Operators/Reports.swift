@@ -3,18 +3,11 @@ package import RelayEngine
 package import RelayWire
 
 extension StatusReport {
-  /// The status report of one moment. If the ledger does not balance, the report has one more
-  /// reason and is not healthy (P12).
+  /// The status report of one moment.
   package init(_ health: HealthSnapshot, version: String, pid: Int32) {
-    var reasons = health.reasons
-    if !health.ledger.isBalanced {
-      reasons.append(
-        "the ledger does not balance: a delivery was counted twice or not at all; please report it "
-          + "with this status")
-    }
     self.init(
-      version: version, pid: pid, uptime: health.uptime, healthy: reasons.isEmpty,
-      reasons: reasons,
+      version: version, pid: pid, uptime: health.uptime, healthy: health.healthy,
+      reasons: health.reasons,
       store: Store(
         engine: health.store.engine, bytes: health.store.bytes,
         journalTail: health.store.journalTail, foldLag: health.store.foldLag),
