@@ -20,7 +20,7 @@ package struct MemoryPartition: Sendable {
   package var fanOuts: [Ordinal: FanOut] = [:]
   package var interests: [Interest.Key: [PartitionID: Interest.Fields]] = [:]
   package var badges: [BadgeRow.Key: BadgeRow] = [:]
-  /// Expiries of tokens that a producer asked for, for feeds that are still empty.
+  /// An operator's expiries of tokens, kept for feeds that are still empty.
   var expiries: [FeedExpiry] = []
   package var isRestoreProven = false
   package var expired = Position.zero

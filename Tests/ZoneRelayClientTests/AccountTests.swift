@@ -228,7 +228,8 @@ import ZoneRelayTesting
     #expect(await rig.sink.accounts.count == 2)
   }
 
-  /// The process ends before the sink has set the copy aside, and no user signs in afterwards.
+  /// The process ends before the sink has set the old user's copy aside, and no user signs in
+  /// afterwards. The sink's error stands for this end.
   @Test func `after a crash during the signing out the sink learns of it`() async throws {
     let rig = try Rig()
     try await rig.client.fetchAllChanges()

@@ -227,7 +227,7 @@ import ZoneRelayTesting
   }
 }
 
-/// A relay that answers an error for one zone, as if the relay had lost what the zone needs.
+/// The relay in memory, except that it refuses each zone named `zone` in `changes/zone`.
 private struct RefusingTransport: RelayTransport {
   private let relay: InMemoryRelay
   private let zone: String

@@ -26,7 +26,7 @@ extension JSONCursor {
 /// Another spelling of a name, which differs from the name only in case or in the characters `_`
 /// and `-`: `clientID` and `client_id` are other spellings of `clientId`.
 package enum OtherSpelling {
-  /// True if `text` is another spelling of `name`. False if `text` is the name itself.
+  /// True if `text` differs from `name` in nothing but the case of ASCII letters, or `_` and `-`.
   package static func isOne(_ text: String, of name: StaticString) -> Bool {
     let known = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
     guard text.utf8.count >= known.count, !text.utf8.elementsEqual(known) else { return false }

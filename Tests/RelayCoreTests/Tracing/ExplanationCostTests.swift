@@ -4,7 +4,8 @@ import Testing
 
 /// What explanations cost: looks at entries and deliveries, not time.
 @Suite struct ExplanationCostTests {
-  /// How a notification pends.
+  /// What pends on the lane: no alert; alerts that each replace an older one; or alerts that each
+  /// make an older one give way, because too many wait.
   enum Kind: CaseIterable, Sendable { case query, replacedAlerts, crowdedAlerts }
 
   private static let changes: UInt64 = 10
