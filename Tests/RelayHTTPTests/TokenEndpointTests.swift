@@ -30,6 +30,15 @@ import Testing
     #expect(try await rig.device("tokens/unregister", #"{"apnsToken":"abcd"}"#).text == "{}")
   }
 
+  @Test(arguments: [#"{"clientId":"\#(Rig.phone)","apnsToken":"00"}"#, #"{"apnsToken":"00"}"#])
+  func `an old token beside a client id keeps no device registered`(named: String) async throws {
+    let rig = await Rig()
+    _ = try await rig.device("tokens/register", body)
+    let gone = try await rig.device("tokens/unregister", named, client: Rig.phone)
+    #expect(gone.status == 200)
+    #expect(try await rig.device("tokens/list").text == #"{"devices":[]}"#)
+  }
+
   /// The devices of the doctor's user do not count in the ledger, so the relay must ask no provider
   /// to push to them.
   @Test func `the user of the doctor has the courier alone`() async throws {

@@ -82,14 +82,15 @@ struct TokensController: Sendable {
     }
   }
 
-  /// Answers `tokens/unregister`, which an app sends when its user signs out. An unknown device is
-  /// no error.
+  /// Answers `tokens/unregister`, which an app sends when its user signs out. A request that names
+  /// an installation means this installation, whatever token stands beside it: the token may be an
+  /// old one. An unknown device is no error.
   func unregister(_ request: DeviceRequest) async throws -> Response {
     let device: Unregistration.Device
-    if let token = request.body.optional("apnsToken") {
-      device = .token(try AddressReader(limits: limits, keys: keys).pushToken(token))
-    } else if let client = try request.named {
+    if let client = try request.named {
       device = .client(client)
+    } else if let token = request.body.optional("apnsToken") {
+      device = .token(try AddressReader(limits: limits, keys: keys).pushToken(token))
     } else {
       throw WireError(.badRequest, "clientId or apnsToken is missing")
     }
