@@ -30,6 +30,19 @@ import Testing
     #expect(wrong.status == 64)
   }
 
+  /// The reader of the daemon's standard error has gone before the daemon writes.
+  @Test func `without a reader of its errors, serve still exits with its code`() async throws {
+    let workplace = try Workplace()
+    defer { workplace.remove() }
+    let script = """
+      mkfifo "$1"; exec 3<>"$1" 4>"$1" 3<&-; exec "$0" serve --config none.yaml 2>&4
+      """
+    let program = try Program(
+      ["-c", script, Program.binary.path, workplace.file("gone").path], in: workplace,
+      name: "serve", program: URL(fileURLWithPath: "/bin/sh"))
+    #expect(await program.wait().status == 78)
+  }
+
   /// A draining daemon reports 503 on `/health/ready`, so that a load balancer sends it no more
   /// requests.
   @Test func `a draining daemon is not ready`() async throws {

@@ -377,6 +377,10 @@ import Testing
     #expect(gone.problems.map(\.key) == [world.path("gone.yaml")])
     let directory = Settings.read(file: world.directory.path)
     #expect(directory.problems.first?.cause.contains("is not a file") == true)
+    let marked = URL(fileURLWithPath: world.path("marked.yaml"))
+    try Data("\u{feff}---\nsever: {}\n".utf8).write(to: marked)
+    let read = Settings.read(file: marked.path)
+    #expect(read.problems.contains { $0.key == "sever" }, "a byte order mark is no problem")
     let short = Settings.read(file: "file")
     #expect(short.problems.map(\.cause) == ["cannot be read: No such file or directory"])
   }

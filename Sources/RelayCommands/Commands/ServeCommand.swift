@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import UnixSignals
 
 struct ServeCommand: RelayCommand {
@@ -22,6 +23,8 @@ struct ServeCommand: RelayCommand {
 
   func perform(_ console: Console) async throws -> ExitStatus {
     let options = options
+    // A log line must not end the daemon because its reader has gone.
+    signal(SIGPIPE, SIG_IGN)
     // Trap SIGHUP first: an untrapped SIGHUP ends the process, and systemd takes this end for a
     // clean stop. A SIGHUP that arrives from now on causes a reload after the start.
     let hangups = await UnixSignalsSequence(trapping: .sighup)

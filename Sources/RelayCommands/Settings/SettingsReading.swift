@@ -35,7 +35,9 @@ extension Settings {
       let cause = String(error.cause.trimmingPrefix("\(file) "))
       return SettingsReading(problems: [Problem(key: file, cause: cause, remedy: error.remedy)])
     }
-    guard let text = String(validating: bytes, as: UTF8.self) else {
+    // Editors on Windows write a byte order mark, and the YAML library refuses it.
+    let content = bytes.trimmingPrefix("\u{feff}".utf8)
+    guard let text = String(validating: content, as: UTF8.self) else {
       return SettingsReading(
         problems: [Problem(key: file, cause: "is no UTF-8 text", remedy: "save the file as UTF-8")])
     }
