@@ -43,9 +43,10 @@ extension ZoneID {
 
 extension NotificationInfo {
   fileprivate var bytes: Int {
-    let texts = alert.texts + [sound, category, collapseKey]
-    let lists = alert.arguments + [desiredKeys]
-    return texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) }
-      + lists.joined().reduce(0) { $0 + 16 + $1.utf8.count }
+    // Sums without joined lists, because every removal of a subscription counts its bytes.
+    func names(_ list: [String]) -> Int { list.reduce(0) { $0 + 16 + $1.utf8.count } }
+    let texts = [sound, category, collapseKey].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
+    return alert.texts.reduce(texts) { $0 + ($1?.utf8.count ?? 0) }
+      + alert.arguments.reduce(names(desiredKeys)) { $0 + names($1) }
   }
 }
