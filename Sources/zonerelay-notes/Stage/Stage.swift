@@ -75,6 +75,9 @@ import ZoneRelayClient
               { try await isTerminal ? stage.readTerminal() : stage.playScript() })
           })
       })
+    guard !isTerminal else { return }
+    let texts = await phones[0].book.texts(in: zone).values.sorted()
+    write("All phones equal the record server, also after expired tokens: \(texts)\n")
   }
 
   static func write(_ text: String, to output: FileHandle = .standardOutput) {
