@@ -14,8 +14,8 @@ import Testing
   ///
   /// - 3 and 15: P2, after a restart a catch-up expired at its second page
   /// - 23, 45 and 54
-  /// - 33 and 49: P2, a share showed its participant a zone that the relay did not know and nobody
-  ///   could read
+  /// - 33 and 49: P2, the relay told a participant of a shared zone, but knew no such zone and
+  ///   refused every read of it
   /// - 39: P2, a deletion was trimmed between the pages of a catch-up
   /// - 103 and 196: P4, a wake before the fold
   /// - 603: P4, a read of a new zone that did not wait for the fold

@@ -48,8 +48,9 @@ struct CourierController: Sendable {
     if access.authenticator(of: device.scope) == nil {
       courier.keep { access.authenticator(of: $0) != nil }
     }
-    // If the courier holds the request, the courier answers it, and this answer is dropped. If the
-    // client sends no more, or the daemon stops, nobody holds the request, and this answer is sent.
+    // If the courier holds the request, the courier answers it, and the connection drops the answer
+    // below. The courier does not hold a request if the client has closed its side of the
+    // connection, or if the daemon stops. Then the connection sends the answer below.
     return Self.nothing
   }
 
