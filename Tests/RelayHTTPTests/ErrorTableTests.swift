@@ -194,6 +194,9 @@ import Testing
     ),
     ("tokens/register", #"{"transport":"fcm","token":"x"}"#, "'fcm' is not configured"),
     ("tokens/unregister", "{}", "clientId or apnsToken is missing"),
+    (
+      "tokens/unregister", #"{"clientId":"\#(Rig.phone)","apnsToken":"ä"}"#, "apnsToken must be"
+    ),
     ("wakes/acknowledge", #"{"w":1}"#, "clientId is missing"),
     ("wakes/acknowledge", #"{"clientId":"\#(Rig.phone)"}"#, "w is missing"),
     ("wakes/acknowledge", #"{"clientId":"\#(Rig.phone)","w":"1"}"#, "w must be a whole number"),

@@ -86,12 +86,13 @@ struct TokensController: Sendable {
   /// an installation means this installation, whatever token stands beside it: the token may be an
   /// old one. An unknown device is no error.
   func unregister(_ request: DeviceRequest) async throws -> Response {
-    let device: Unregistration.Device
-    if let client = try request.named {
-      device = .client(client)
-    } else if let token = request.body.optional("apnsToken") {
-      device = .token(try AddressReader(limits: limits, keys: keys).pushToken(token))
-    } else {
+    let client = try request.named
+    // A token that no device can have is refused, also where `clientId` counts.
+    let token = try request.body.optional("apnsToken").map {
+      try AddressReader(limits: limits, keys: keys).pushToken($0)
+    }
+    let named = client.map(Unregistration.Device.client) ?? token.map(Unregistration.Device.token)
+    guard let device = named else {
       throw WireError(.badRequest, "clientId or apnsToken is missing")
     }
     try await submissions.submit(
