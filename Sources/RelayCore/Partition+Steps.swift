@@ -197,8 +197,10 @@ extension Partition {
 
   private mutating func offer(_ match: Match, to user: Int, _ change: Change, _ step: Step) {
     let own = change.author?.user == users[user].user ? change.author?.client : nil
+    let all = devices.all(of: user)
     var traced: [TracedMatch.Device] = []
-    for device in devices.all(of: user) {
+    if trace.isOn { traced.reserveCapacity(all.count) }
+    for device in all {
       let account = devices.account(of: device)
       if let own, own == devices[device].client {
         ledgers[account].matched += 1
@@ -207,11 +209,12 @@ extension Partition {
         continue
       }
       if let gap = step.gap { giveSlot(to: device, of: change, gap: gap, at: step.at) }
-      let instead = instead(of: match, on: device)
-      devices[device].lane.matched(
+      let outcome = devices[device].lane.matched(
         match, cut: progress.cut, at: step.at, policy: policy, limits: limits,
-        ledger: &ledgers[account])
-      if trace.isOn { traced.append(self.traced(match, on: device, instead: instead)) }
+        isTraced: trace.isOn, ledger: &ledgers[account])
+      if let outcome {
+        traced.append(TracedMatch.Device(client: devices[device].client, outcome: outcome))
+      }
       markDirty(device)
     }
     trace(match, to: user, traced, change, step)

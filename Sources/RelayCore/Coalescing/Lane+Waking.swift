@@ -4,21 +4,24 @@ extension Lane {
   /// A notification for this device has come. The call is legal in every state.
   ///
   /// - Parameter cut: the last fact in the newest cut, which is folded or under way.
-  package mutating func matched(
+  /// - Returns: if `isTraced`, what the match has done to the lane; else `nil`.
+  @discardableResult package mutating func matched(
     _ match: Match, cut: Ordinal, at now: Instant, policy: WakePolicy, limits: Limits,
-    ledger: inout Ledger
-  ) {
+    isTraced: Bool = false, ledger: inout Ledger
+  ) -> TracedMatch.Outcome? {
     ledger.matched += 1
     if case .retired = state {
       ledger.retired += 1
-      return
+      return isTraced ? .retired : nil
     }
+    let instead = isTraced ? givesWay(to: match, limits: limits) : nil
     if freshSince == nil { freshSince = now }
     adaptation.burst.goOn(at: now)
     let isFirstOpen = !match.isHot && isAllHeld(at: now)
     ledger.pending += 1
     ledger.settle(1 - pending.add(match, cut: cut, limits: limits), as: \.merged)
     state.matched(at: now, isFirstOpen: isFirstOpen, policy)
+    return isTraced ? outcome(of: match, instead: instead) : nil
   }
 
   /// What the lane waits for. The caller asks after every input. If the window is over, the call

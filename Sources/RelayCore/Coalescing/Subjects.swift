@@ -18,13 +18,19 @@ package struct Subjects: Hashable, Sendable {
   ///   delivery.
   mutating func add(_ match: Match, limits: Limits) -> Bool {
     if case .query = match.content.kind { return Self.add(match, to: &query) }
-    let index = zones.firstIndex {
-      $0.content.zone == match.content.zone && $0.content.database == match.content.database
-    }
-    if let index { return zones[index].add(match) }
+    if let index = zoneIndex(of: match.content) { return zones[index].add(match) }
     if zones.count >= limits.zonesPending { return Self.add(match, to: &overflow) }
     zones.append(Pending(match))
     return true
+  }
+
+  /// The index in `zones` of the zone that `content` names; `nil` if the zone has no subject of its
+  /// own.
+  func zoneIndex(of content: NotificationContent) -> Int? {
+    // The search goes by index: a search over the elements would copy every subject.
+    zones.indices.first {
+      zones[$0].content.database == content.database && zones[$0].content.zone == content.zone
+    }
   }
 
   private static func add(_ match: Match, to subject: inout [Pending]) -> Bool {

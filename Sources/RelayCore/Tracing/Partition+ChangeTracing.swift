@@ -21,25 +21,6 @@ extension Partition {
           place: FactPlace(partition: id, ordinal: ordinal), step: move)), at: now)
   }
 
-  /// The waiting alert that will give way when a device's lane takes this match; `nil` if no alert
-  /// will, or while the trace is off.
-  ///
-  /// Call this method before the lane takes the match, because the lane does not report which alert
-  /// gives way.
-  func instead(of match: Match, on device: Int) -> TracedMatch.Instead? {
-    guard trace.isOn, match.alert != nil else { return nil }
-    return devices[device].lane.givesWay(to: match, limits: limits)
-  }
-
-  /// What a match has done to a device's lane.
-  func traced(
-    _ match: Match, on device: Int, instead: TracedMatch.Instead?
-  ) -> TracedMatch.Device {
-    TracedMatch.Device(
-      client: devices[device].client,
-      outcome: devices[device].lane.outcome(of: match, instead: instead))
-  }
-
   mutating func trace(
     _ match: Match, to user: Int, _ devices: [TracedMatch.Device], _ change: Change, _ step: Step
   ) {
@@ -74,7 +55,7 @@ extension Lane {
   /// The older alert, waiting or in flight, that gives way to this match's alert, so that no later
   /// wake shows the older one; `nil` if no alert gives way.
   func givesWay(to match: Match, limits: Limits) -> TracedMatch.Instead? {
-    guard retirement == nil, let key = match.alert else { return nil }
+    guard let key = match.alert else { return nil }
     if let same = pending.alerts.first(where: { $0.key == key }) {
       return .replaces(same.content.notification)
     }
@@ -86,9 +67,8 @@ extension Lane {
     return .crowdsOut(first.content.notification)
   }
 
-  /// What a match has done to the lane.
+  /// What a match has done to the lane, which is not retired.
   func outcome(of match: Match, instead: TracedMatch.Instead?) -> TracedMatch.Outcome {
-    if retirement != nil { return .retired }
     var gathers: Instant?
     if case .gathering(_, let due) = state { gathers = due }
     return .pends(part(of: match), gathers: gathers, instead: instead)
@@ -103,10 +83,8 @@ extension Lane {
   /// The part of the lane where this content pends without an alert.
   func part(of content: NotificationContent) -> TracedPart {
     if case .query = content.kind { return .query }
-    let isNamed = pending.waking.zones.contains {
-      $0.content.zone == content.zone && $0.content.database == content.database
-    }
-    return isNamed ? .zone(content.zone, content.database) : .many
+    return pending.waking.zoneIndex(of: content) == nil
+      ? .many : .zone(content.zone, content.database)
   }
 
   /// The attempt under way.
