@@ -76,11 +76,14 @@ package struct Relay: ~Copyable {
     partitions.indices.contains { partitions[$0].wakes.isAwaitingFold }
   }
 
-  /// Routes that were ever used, in order of their keys. A withdrawn route is listed until its last
-  /// attempt has ended.
+  /// Routes that were ever used, in order of their keys.
   package var routesInOrder: [(key: RouteKey, route: Route)] {
-    routes.filter { !withdrawn.contains($0.key) || $0.value.inFlight > 0 }
-      .sorted { $0.key < $1.key }.map { (key: $0.key, route: $0.value) }
+    routes.sorted { $0.key < $1.key }.map { (key: $0.key, route: $0.value) }
+  }
+
+  /// Whether operators see this route. They see a withdrawn route until its last attempt has ended.
+  package func isListed(_ key: RouteKey) -> Bool {
+    !withdrawn.contains(key) || (routes[key]?.inFlight ?? 0) > 0
   }
 
   /// How many lanes one call of `wake` evaluates anew after a reload: some milliseconds of work.

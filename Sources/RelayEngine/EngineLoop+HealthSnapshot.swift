@@ -10,9 +10,13 @@ extension EngineLoop {
     health.uptime = Double((dependencies.clock.boot() - startedAt).milliseconds) / 1_000
     health.changes = counters.changes
     health.addUnused(dependencies.senders.keys)
+    health.addWithdrawn(senderGroup.routes)
     for index in health.routes.indices {
-      guard let sender = dependencies.senders[health.routes[index].key] else { continue }
-      health.routes[index].sender = sender.health
+      health.routes[index].sender = senderGroup.health(on: health.routes[index].key)
+    }
+    for index in health.withdrawnRoutes.indices {
+      health.withdrawnRoutes[index].sender = senderGroup.health(
+        on: health.withdrawnRoutes[index].key)
     }
     health.feedback = counters.feedback.sorted { $0.key < $1.key }.map { scope, items in
       var feedback = HealthSnapshot.Feedback(scope: scope)
@@ -89,11 +93,19 @@ extension HealthSnapshot {
   /// it, but the status shows every route from the start.
   fileprivate mutating func addUnused(_ keys: some Sequence<RouteKey>) {
     let known = Set(routes.map(\.key))
-    for key in keys where !known.contains(key) {
-      routes.append(
-        Route(key: key, circuit: "closed", inFlight: 0, sent: 0, delivered: 0, lastError: nil))
-    }
+    for key in keys where !known.contains(key) { routes.append(Self.unused(key)) }
     routes.sort { $0.key < $1.key }
+  }
+
+  /// Adds routes of earlier senders that the core never used.
+  fileprivate mutating func addWithdrawn(_ keys: some Sequence<RouteKey>) {
+    let known = Set(routes.map(\.key) + withdrawnRoutes.map(\.key))
+    for key in keys where !known.contains(key) { withdrawnRoutes.append(Self.unused(key)) }
+    withdrawnRoutes.sort { $0.key < $1.key }
+  }
+
+  private static func unused(_ key: RouteKey) -> Route {
+    Route(key: key, circuit: "closed", inFlight: 0, sent: 0, delivered: 0, lastError: nil)
   }
 }
 
@@ -115,7 +127,7 @@ extension Coordinator {
         "\($0.dead) of the last \($0.users) users' answers called a device dead (\($0.reason))"
       }
       item.refusals = route.refusals
-      health.routes.append(item)
+      if isListed(key) { health.routes.append(item) } else { health.withdrawnRoutes.append(item) }
     }
     let census = census(at: now)
     health.lanes = census.lanes

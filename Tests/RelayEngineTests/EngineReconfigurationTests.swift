@@ -52,6 +52,7 @@ import Testing
       try await engine.visible(.feed(FeedKey(scope: World.scope, kind: .zone(self.zone))))
       let health = await engine.health()
       #expect(health.routes == [])
+      #expect(health.withdrawnRoutes.map(\.sent) == [1])
       #expect(health.reasons == [])
       #expect(health.ledger.pending == 1)
       #expect(world.provider.pushes.count == 1)
@@ -59,7 +60,8 @@ import Testing
         EngineReconfiguration(settings: self.settings(), started: [World.route: next]))
       await next.took(1)
       #expect(world.provider.pushes.count == 1)
-      #expect(await engine.health().routes.map(\.sent) == [2])
+      let later = await engine.health()
+      #expect(later.routes.map(\.sent) == [2] && later.withdrawnRoutes == [])
     }
   }
 
@@ -132,7 +134,11 @@ import Testing
     var isRunning: Bool { state.withLock { $0.isRunning } }
     var hasLeft: Bool { state.withLock { $0.hasLeft } }
 
-    var health: SenderHealth { SenderHealth() }
+    var health: SenderHealth {
+      var health = SenderHealth()
+      (health.connections, health.opened, health.unanswered) = (hasLeft ? 0 : 1, 3, 1)
+      return health
+    }
 
     func send(
       _ push: Push, _ handover: Handover, answer: @escaping @Sendable (Verdict) -> Void
@@ -164,6 +170,27 @@ import Testing
       group.cancelAll()
     }
     #expect(other.hasLeft)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `a route's counters include the senders that it has had`() async {
+    let senderGroup = SenderGroup()
+    let (first, second) = (StayingProvider(), StayingProvider())
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await senderGroup.run() }
+      senderGroup.start(first, on: World.route)
+      while !first.isRunning { await Task.yield() }
+      senderGroup.start(second, on: World.route)
+      #expect(senderGroup.health(on: World.route).opened == 6)
+      while senderGroup.health(on: World.route).connections > 1 { await Task.yield() }
+      #expect(senderGroup.health(on: World.route).opened == 6)
+      senderGroup.dismiss(from: World.route)
+      while senderGroup.health(on: World.route).connections > 0 { await Task.yield() }
+      let health = senderGroup.health(on: World.route)
+      #expect(health.opened == 6 && health.unanswered == 2)
+      #expect(senderGroup.routes == [World.route])
+      group.cancelAll()
+    }
   }
 
   @Test(.timeLimit(.minutes(1)))

@@ -186,6 +186,8 @@ import Testing
         route.sender.connections = 2
         route.sender.unknownAnswers = 3
         conduct.health.routes.append(route)
+        route.key.topic += ".gone"
+        conduct.health.withdrawnRoutes.append(route)
       }
       conduct.health.recorder.lost = 5
     }
@@ -209,10 +211,10 @@ import Testing
     }
     #expect(typed.count >= 20)
     let label = #"{container="\#(Rig.container)",environment="development",transport="apns"}"#
-    #expect(answer.text.contains("zonerelay_pushes_sent_total\(label) 4\n"))
+    #expect(answer.text.contains("zonerelay_pushes_sent_total\(label) 8\n"))
     #expect(answer.text.contains("zonerelay_routes_stopped\(label) 2\n"))
     #expect(answer.text.contains("zonerelay_provider_connections\(label) 4\n"))
-    #expect(answer.text.contains("zonerelay_pushes_unknown_answers_total\(label) 6\n"))
+    #expect(answer.text.contains("zonerelay_pushes_unknown_answers_total\(label) 12\n"))
     #expect(answer.text.contains("\nzonerelay_open_files 0\n"))
     #expect(answer.text.contains("\nzonerelay_trace_entries_lost_total 5\n"))
   }

@@ -30,9 +30,11 @@ extension Coordinator {
   package func standings(of devices: [DeviceKey], zones: [ZoneID]) -> [Standing] {
     relay.standings(of: devices, zones: zones, at: clock.last)
   }
-  /// Routes that were ever used, in order of their keys. A route without a sender is listed until
-  /// its last attempt has ended.
+  /// Routes that were ever used, in order of their keys.
   package var routesInOrder: [(key: RouteKey, route: Route)] { relay.routesInOrder }
+  /// Whether operators see this route. They see a route without a sender until its last attempt has
+  /// ended.
+  package func isListed(_ key: RouteKey) -> Bool { relay.isListed(key) }
   /// The newest fact that was stepped in the partition.
   package func stepped(in partition: PartitionID) -> Ordinal { relay.stepped(in: partition) }
   /// Whether no fact, message, slice or answer waits, and no cut is under way or due. Pushes in

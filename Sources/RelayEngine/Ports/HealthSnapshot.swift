@@ -12,6 +12,9 @@ package struct HealthSnapshot: Hashable, Sendable {
   package var changes = Changes()
   package var lanes = Lanes()
   package var routes: [Route] = []
+  /// Routes that a reload has withdrawn. Only their counters are of use, for sums that must never
+  /// fall.
+  package var withdrawnRoutes: [Route] = []
   package var fanOuts = FanOuts()
   package var remembered = Memory()
   package var smearing = Smearing()

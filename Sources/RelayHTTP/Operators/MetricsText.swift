@@ -20,7 +20,7 @@ struct MetricsText {
         ("in_flight", lanes.inFlight), ("resting", lanes.resting),
         ("watching", lanes.watching), ("retired", lanes.retired),
       ]))
-    routes(health.routes)
+    routes(health.routes, withdrawn: health.withdrawnRoutes)
     gauge("fanouts_running", "Changes that still have users to reach.", health.fanOuts.running)
     gauge(
       "fanouts_oldest_age_seconds", "Age of the oldest change that still has users to reach.",
@@ -89,21 +89,28 @@ struct MetricsText {
     gauge("ledger_balanced", "1 if entered equals ended and pending.", ledger.isBalanced ? 1 : 0)
   }
 
-  /// Writes the metrics of routes. Routes that differ only in their topic are added up.
-  private mutating func routes(_ routes: [HealthSnapshot.Route]) {
-    var order: [String] = []
-    var byLabel: [String: [HealthSnapshot.Route]] = [:]
-    for route in routes {
-      let label = "\(Self.labels(route.key.scope)),transport=\"\(route.key.transport.name)\""
-      if byLabel[label] == nil { order.append(label) }
-      byLabel[label, default: []].append(route)
+  /// Writes the metrics of routes. Routes that differ only in their topic are added up. A counter
+  /// must not fall, so it also has the routes that a reload has withdrawn.
+  private mutating func routes(
+    _ routes: [HealthSnapshot.Route], withdrawn: [HealthSnapshot.Route]
+  ) {
+    let label = { (route: HealthSnapshot.Route) in
+      "\(Self.labels(route.key.scope)),transport=\"\(route.key.transport.name)\""
     }
+    let (present, gone) = (
+      Dictionary(grouping: routes, by: label), Dictionary(grouping: withdrawn, by: label)
+    )
+    var order: [String] = []
+    for next in (routes + withdrawn).map(label) where !order.contains(next) { order.append(next) }
     func sum(
       _ name: String, _ kind: Kind, _ help: String,
       _ value: (HealthSnapshot.Route) -> some BinaryInteger
     ) {
       let samples = order.map { label in
-        (label, byLabel[label, default: []].reduce(0) { $0 + Double(value($1)) })
+        let counted = kind == .counter ? gone[label, default: []] : []
+        return (
+          label, (present[label, default: []] + counted).reduce(0) { $0 + Double(value($1)) }
+        )
       }
       many(name, kind, help, samples)
     }
