@@ -146,8 +146,8 @@ extension KeyRing {
       notification: Identifier(uuidFrom: code), fingerprint: fingerprint)
   }
 
-  /// 16 bytes for the store to keep. The bytes identify the identity key and reveal nothing about
-  /// the key.
+  /// 16 bytes that the store keeps, to recognise the identity key at the next start. The bytes
+  /// reveal nothing about the key.
   package var identityCheck: [UInt8] { Self.check(of: identity) }
 
   private static func check(of identity: HMAC<SHA256>) -> [UInt8] {

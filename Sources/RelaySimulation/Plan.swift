@@ -105,8 +105,8 @@ struct Plan: Sendable {
     chooseExplaining(seed)
   }
 
-  /// Chooses the explanations with a random generator of its own, so that the seed's other choices
-  /// stay the same. Most worlds check no explanations, because the check takes time.
+  /// Chooses how many explanations the world checks, with a random generator of its own, so that
+  /// the seed's other choices stay the same. Most worlds check none, because the check takes time.
   private mutating func chooseExplaining(_ seed: UInt64) {
     var draw = SeededRandom(seed: seed ^ 0x7272)
     guard draw.below(4) == 0 else { return }

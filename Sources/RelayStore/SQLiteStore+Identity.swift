@@ -11,7 +11,7 @@ extension SQLiteStore {
   /// - Parameters:
   ///   - check: 16 bytes that identify the key and reveal nothing of it.
   ///   - isNew: true if the key was made at this start because the key before was lost. The store
-  ///     then accepts the new key too. If the lost key is found again, it may be put back.
+  ///     then accepts both keys: if the lost key is found again, an operator may put it back.
   /// - Throws: `.mixed` if the key is refused, and then nothing was changed; otherwise the reason
   ///   why the store could not be written.
   package func claim(identity check: [UInt8], isNew: Bool) throws(StoreError) {

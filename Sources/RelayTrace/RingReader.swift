@@ -13,12 +13,12 @@ final class RingReader: Sendable {
   private let newest: UInt64
   private let life: Life
 
-  /// Which entries of the present life may be given.
+  /// Which entries of the present life a reader may get.
   struct Life {
     /// The block in which the life began to write after it last opened the file.
     var sequence: UInt64
     var offset: Int
-    /// The number of the first entry that is not given.
+    /// The number of the first entry that the reader does not get.
     var place: UInt64
   }
 

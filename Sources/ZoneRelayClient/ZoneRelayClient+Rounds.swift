@@ -76,7 +76,7 @@ extension ZoneRelayClient {
     }
   }
 
-  /// Fetches the zones of a page that have changed, except those that must wait.
+  /// Fetches the zones of a page that have changed, except those that must not be fetched yet.
   private func fetchChanged(
     _ zones: [DatabaseAnswer.Zone], of database: UserDatabase, _ report: inout FetchReport
   ) async throws {

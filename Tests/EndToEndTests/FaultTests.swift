@@ -71,15 +71,15 @@ import Testing
     table.append("none | - | - | - | \(quiet.text)")
     var beside: [Double] = []
     for fault in Self.faults {
-      let turn = try await course.turn(fault)
-      beside += turn.neighbour.sorted
+      let measured = try await course.measure(fault)
+      beside += measured.neighbour.sorted
       table.append(
         String(
-          format: "%@ | %.1f s | %.1f s | %d | %@", fault.name, turn.recovery, Self.bound(fault),
-          turn.pushes, turn.neighbour.text))
-      #expect(turn.recovery <= Self.bound(fault) + Self.slack, "\(fault.name)")
-      #expect(turn.late.isEmpty, "\(fault.name): never woken: \(turn.late.prefix(5))")
-      #expect(turn.doubled.isEmpty, "\(fault.name): \(turn.doubled.prefix(5))")
+          format: "%@ | %.1f s | %.1f s | %d | %@", fault.name, measured.recovery,
+          Self.bound(fault), measured.pushes, measured.neighbour.text))
+      #expect(measured.recovery <= Self.bound(fault) + Self.slack, "\(fault.name)")
+      #expect(measured.late.isEmpty, "\(fault.name): never woken: \(measured.late.prefix(5))")
+      #expect(measured.doubled.isEmpty, "\(fault.name): \(measured.doubled.prefix(5))")
     }
     let all = Latencies(beside.map { $0 / 1_000 })
     table.append("all together | - | - | - | \(all.text)")
@@ -96,7 +96,7 @@ import Testing
 
 /// Continuous changes during all faults, and their results.
 private struct Course {
-  struct Turn {
+  struct Measured {
     var recovery = 0.0
     var pushes = 0
     /// Phones that were not woken for their last change.
@@ -174,9 +174,10 @@ private struct Course {
 
   /// Runs a burst, sets the fault, makes more changes, ends the fault, and measures the time until
   /// all phones are woken.
-  mutating func turn(_ fault: FaultTests.Fault) async throws -> Turn {
-    var turn = Turn()
-    // Earlier changes are settled, so each later wake belongs to this turn.
+  mutating func measure(_ fault: FaultTests.Fault) async throws -> Measured {
+    var measured = Measured()
+    // Nothing of earlier changes is pending, so every push after `start` is for changes of this
+    // measurement.
     try await settle()
     try tail.read()
     let start = tail.pushes.count
@@ -184,28 +185,28 @@ private struct Course {
     changes = 1
     lastChange = try await world.change(world.phones, &producer)
     try await world.set(fault.faults)
-    turn.neighbour = try await run(seconds: 2)
+    measured.neighbour = try await run(seconds: 2)
     try await checkStatus(during: fault)
     try await world.set("")
     let ended = Date().timeIntervalSince1970
     try await settle()
     try tail.read()
     let after = tail.pushes[start...]
-    turn.pushes = after.count
+    measured.pushes = after.count
     for phone in world.phones {
       let woken = after.first {
         $0.token == phone.pushToken && $0.status == 200 && $0.time >= lastChange.asked
       }
       guard let woken else {
-        turn.late.append(phone.pushToken)
+        measured.late.append(phone.pushToken)
         continue
       }
-      turn.recovery = max(turn.recovery, woken.time - ended)
+      measured.recovery = max(measured.recovery, woken.time - ended)
     }
-    turn.doubled = tail.doubled(
+    measured.doubled = tail.doubled(
       since: start, changes: changes,
       unanswered: try await world.daemon.unanswered() - unanswered)
-    return turn
+    return measured
   }
 
   /// Checks what `status` shows of the broken route while the fault lasts.

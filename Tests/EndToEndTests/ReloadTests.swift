@@ -190,7 +190,7 @@ import Testing
     #expect(await program.wait().status == 0)
   }
 
-  /// The daemon's notifications go to the workplace's `notify` socket.
+  /// The daemon sends its messages for systemd to the workplace's socket `notify`.
   private static func serveUnderSystemd(_ workplace: Workplace) throws -> Program {
     try Program(
       [

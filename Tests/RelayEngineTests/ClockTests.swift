@@ -125,8 +125,8 @@ import Testing
     }
   }
 
-  /// Apple dates an address's end a day before the registration, by wall-clock time. The relay's
-  /// time is three days behind, and the device stays registered.
+  /// Apple says that an address ended a day before its registration, by the wall clock. The relay's
+  /// time is three days behind the wall clock, and the device stays registered.
   @Test func `the relay compares a provider's timestamp in relay time`() async throws {
     let clock = ShiftedClock()
     let store = try await firstLife(clock)

@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  /// A probe does not wait for recovery, also after the daemon was told to drain.
+  /// A probe does not wait for recovery, also after the daemon was told to finish and stop.
   @Test func `the engine answers a health probe before recovery is over`() async {
     let engine = World().engine
     for _ in 0..<2 {

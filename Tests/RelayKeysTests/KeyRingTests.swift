@@ -4,7 +4,8 @@ import RelayEngine
 import RelayKeys
 import Testing
 
-/// Keys as files, and the identities made with them.
+/// Keys as files, the codes made with token keys, and the ids of changes, pushes and clients, made
+/// with the store's own key.
 @Suite struct KeyRingTests {
   private let folder = Folder()
   private let scope = Scope(container: "iCloud.com.example.notes", environment: .development)
@@ -162,7 +163,8 @@ import Testing
 }
 
 extension KeyRing {
-  /// The keys after a successful start, which keeps the store's own key.
+  /// Reads the keys as a start of the daemon does. If the store has no key of its own yet, makes
+  /// one that is durable.
   static func kept(storeDirectory: String, listed: [String] = []) throws(KeyFailure) -> KeyRing {
     let ring = try KeyRing(storeDirectory: storeDirectory, listed: listed)
     try ring.keepOwn()

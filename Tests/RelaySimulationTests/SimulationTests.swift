@@ -33,7 +33,7 @@ import Testing
   /// - 5869 and 6685: `explain`, a change's alert gave way to another alert of this change
   /// - 7021: `explain`, a wake of a later registration was taken for a repeat of what the courier
   ///   had told
-  /// - 7318: `explain`, after a crash the lane pended for too many zones to name this one, too
+  /// - 7318: `explain`, after a crash so many zones pended that the lane could not name this one
   /// - 8949: `explain`, a fault of the check: a crash lost a fetch that came during a push
   /// - 9202: `explain`, after lost entries a withdrawn notification was said to pend still, because
   ///   its zone pended for other changes

@@ -11,7 +11,7 @@ import Testing
   /// A kind of recorder. In each kind, a life begins with the entries of the lives before.
   enum Kind: CaseIterable, Sendable { case file, memory }
 
-  /// The lives of one recorder.
+  /// The daemon's lives, one after another, with the same recorder.
   final class Lives {
     private let kind: Kind
     private let folder: Folder
@@ -121,7 +121,8 @@ import Testing
     await second.close()
   }
 
-  /// The first life ends cleanly, and nothing that its recorder keeps tells of the second life.
+  /// The first life ends cleanly, and the second life writes nothing. Only the number of the third
+  /// life shows that another life was between.
   @Test(arguments: Kind.allCases)
   func `a life that recorded nothing leaves a gap of unknown size`(kind: Kind) async throws {
     let lives = try Lives(kind)

@@ -36,7 +36,7 @@ package struct SequenceTracker: Hashable, Sendable {
   /// The effect of a number's arrival, or of a tick.
   package struct Outcome: Hashable, Sendable {
     /// Whether the change has an effect; `false` means that a higher number has settled its
-    /// subject, or that it is from before the end of the zone's earlier life.
+    /// subject, or that the change belongs to an earlier life of the zone, which has ended.
     package var applies = true
     /// Whether the zone has a gap; `nil` means that this did not change.
     package var gap: Bool?

@@ -76,8 +76,8 @@ struct WorldObserver {
     return answered.ended.contains(Share(zone: zone, user: user))
   }
 
-  /// It is unknown which facts became durable without being stepped, so the checks assume no holder
-  /// of any address.
+  /// A crash may have left facts durable that were never stepped. It is unknown which, so the
+  /// checks forget who held which address.
   mutating func lifeBegan() {
     (inFlight, shownAlerts, found) = ([:], [], [])
     (claims, owners, unanswered) = ([:], [:], [:])

@@ -10,9 +10,9 @@ package enum SeasonShape: String, CaseIterable, Sendable {
   case night
   /// One zone that all users share.
   case hotZone = "hot-zone"
-  /// Steady, with a provider that has outages, answers 429, and sometimes does not answer.
+  /// Steady changes, with a provider that has outages, answers 429, and sometimes does not answer.
   case flapping
-  /// Steady, with apps that are removed and installed again.
+  /// Steady changes, with apps that are removed and installed again.
   case deadTokens = "dead-tokens"
 }
 

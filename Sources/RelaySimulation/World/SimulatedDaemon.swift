@@ -16,7 +16,7 @@ final class SimulatedDaemon {
   private var rooms: [RequestID: Admission.Room] = [:]
   var armed = Instant.never
   private(set) var coordinator: Coordinator
-  /// The operations that wait for the answers to requests.
+  /// For each request that waits for its answer: the number of the operation that made it.
   private(set) var operations: [RequestID: Int] = [:]
   private var lastRequest: UInt64 = 0
   private let steps = Steps()

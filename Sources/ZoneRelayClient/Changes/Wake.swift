@@ -78,7 +78,7 @@ private struct PushDictionary: Decodable {
     var nb: Double?
   }
 
-  /// `[name, owner, database]`, with a fourth member 1 if the zone waits.
+  /// `[name, owner, database]`, with a fourth member 1 if the device must not fetch the zone yet.
   struct Zone: Decodable {
     var zone: ZoneID
     var waits: Bool

@@ -85,7 +85,7 @@ struct ClientState: Codable, Equatable {
     self = new
   }
 
-  /// Whether both states are equal, apart from what the running and the next round must bring.
+  /// Whether both states are equal, apart from `fetching` and `wanted`.
   func hasReadAsMuch(as other: ClientState) -> Bool {
     var other = other
     (other.wanted, other.fetching) = (wanted, fetching)
@@ -278,6 +278,6 @@ extension ClientState {
   /// The zone was read to its end in this round.
   mutating func didRead(_ zone: ZoneID) { fetching.zones.remove(zone) }
 
-  /// The notifications before the present ones are lost, so that the round must read the databases.
+  /// Call this when older notifications are lost: the round must then read the databases.
   mutating func lostNotifications() { fetching.databases = Set(UserDatabase.allCases) }
 }

@@ -13,7 +13,8 @@ struct CourierBench {
   /// Seconds before each change. After 55 s the daemon answers a poll empty, and the device polls
   /// again.
   let idle: Int
-  /// The number of open-file tables that share the polls, in the bench and likewise in the daemon.
+  /// Among how many of the kernel's open-file tables the bench divides its polls, and the daemon
+  /// likewise its connections. Each table holds a bounded number of files.
   let tables: Int
 
   private var kind: String { areStreams ? "streams" : "polls" }

@@ -76,7 +76,7 @@ struct Crowd: Sendable {
   /// Lets all devices poll again, as real devices do; streams continue.
   func again() async throws { _ = try await ask { $0.again() } }
 
-  /// Allows the daemon to close the connections from now on.
+  /// From now on the daemon may close the connections. Before, a closed stream makes the run fail.
   func release() async throws { _ = try await ask { $0.isClosing = true } }
 
   func close() async throws { _ = try await ask { $0.close() } }

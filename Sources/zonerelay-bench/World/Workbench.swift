@@ -63,7 +63,8 @@ final class Workbench: Sendable {
   /// Stops all programs and removes the run's directory. A second call is safe: it waits for the
   /// first call.
   ///
-  /// - Parameter status: if set, the bench exits with this status before another call returns.
+  /// - Parameter status: if set, this call ends the bench with this exit status and does not
+  ///   return.
   func close(ending status: Int32? = nil) {
     state.withLock { state in
       state.isClosed = true

@@ -63,7 +63,7 @@ actor NoteBook: ChangeSink {
   func apply(_ page: ZonePage) async throws {
     var records = content.records[page.zone] ?? ZoneRecords()
     records.apply(page)
-    // `names` includes notes of earlier pages, and notes that `records` lacks: deleted or very new.
+    // `names` includes notes that `records` lacks: such a note was deleted, or is very new.
     let notes = content.notes[page.zone] ?? [:]
     let known = Set(records.tags.keys).union(notes.keys)
     let names = known.filter { records.tags[$0] != notes[$0]?.tag }

@@ -32,9 +32,9 @@ struct FuzzedParser: Sendable, CustomTestStringConvertible {
   struct Defect: Error {
     let reason: String
 
-    /// - Throws: unless `promise` holds.
-    static func unless(_ promise: Bool, _ reason: String) throws(Defect) {
-      guard promise else { throw Defect(reason: reason) }
+    /// - Parameter isKept: whether the parser has kept the promise that `reason` names.
+    static func unless(_ isKept: Bool, _ reason: String) throws(Defect) {
+      guard isKept else { throw Defect(reason: reason) }
     }
   }
 

@@ -42,7 +42,8 @@ struct StoreSeedWorld: ~Copyable {
 
   mutating func cut() -> Cut { relay.cut(at: Self.now) }
 
-  /// Delivers all messages between partitions except for the last message.
+  /// Delivers all messages between partitions except for the last message, so that the store's
+  /// files also hold a message that waits.
   mutating func folded(_ cut: Cut, _ displaced: [OutboxRow]) {
     var effects: [Effect] = []
     relay.folded(cut, at: Self.now, into: &effects)

@@ -233,7 +233,8 @@ import Testing
     #expect(rig.why(later) == "woken 1" && rig.why(change) == "told_by_courier")
   }
 
-  /// After a kill the recorder does not know what was lost. The lane keeps the push that it owes.
+  /// After a kill the recorder does not know what was lost. The lane's row in the store still says
+  /// that a push must repeat the courier's wake.
   @Test func `a push that the courier's wake needs is known in spite of lost entries`() {
     var rig = TraceRig.subscribed()
     let change = rig.changeToldByCourier()

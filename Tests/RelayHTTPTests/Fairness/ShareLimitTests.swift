@@ -197,7 +197,7 @@ import Testing
   }
 
   /// Earlier, the relay read the next signed body much too soon: after a hundredth of the time for
-  /// which one failure throttles the address.
+  /// which one failed authentication throttles the address.
   @Test func `a signed body is not read while its address is throttled`() throws {
     var limits = HTTPLimits()
     limits.failedAuthenticationsPerMinute = 3

@@ -208,7 +208,8 @@ import Testing
 }
 
 extension Bench {
-  /// How many rows each slice removed, up to the first slice that was not full.
+  /// Trims again and again until a trim removes fewer rows than `limit`, and returns how many rows
+  /// each trim removed.
   func trimAll(inSlicesOf limit: Int, after: () async throws -> Void = {}) async throws -> [Int] {
     var slices: [Int] = []
     repeat {

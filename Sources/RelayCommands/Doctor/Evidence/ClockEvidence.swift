@@ -65,7 +65,8 @@ struct ServerTime: Sendable {
   var own: Instant
 
   /// The largest difference that is not reported: the relay tolerates the same with users' tokens.
-  /// A `Date` is exact enough for this bound: it has whole seconds and was written a moment ago.
+  /// The header `Date` is exact enough for this bound: it has whole seconds, and the server wrote
+  /// it a moment ago.
   static let differenceMax = Span.seconds(60)
 
   var findings: [Finding] {
