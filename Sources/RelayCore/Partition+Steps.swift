@@ -172,11 +172,13 @@ extension Partition {
     work += held.count * devices.all(of: user).count * StepCost.delivery
     let owner = users[user]
     let feed = FeedKey(scope: owner.scope, kind: .notifications(owner.user))
-    for (offset, held) in held.enumerated() {
+    let limits = limits
+    // The loop goes by index: a loop over the elements would copy every subscription.
+    for offset in held.indices {
       let position = Position(step.ordinal, index: first + offset)
-      let look = held.subscription.look(for: change, limits: limits)
+      let look = held[offset].subscription.look(for: change, limits: limits)
       let content = NotificationContent(
-        change, held.subscription, database, isCut: look?.isCut ?? false, limits: limits)
+        change, held[offset].subscription, database, isCut: look?.isCut ?? false, limits: limits)
       feeds.mutate(
         feed, content.subject,
         change.mutation(
@@ -184,20 +186,24 @@ extension Partition {
         &effects)
       let match = Match(
         content: content, position: position, zonePosition: zonePosition,
-        alert: held.subscription.alertKey(for: change, limits: limits),
-        runsApp: held.subscription.info.runsApp,
-        look: look?.info, isHot: step.gap != nil, isUrgent: held.subscription.isUrgent)
-      if held.subscription.info.badges { raiseBadges(of: user) }
+        alert: held[offset].subscription.alertKey(for: change, limits: limits),
+        runsApp: held[offset].subscription.info.runsApp,
+        look: look?.info, isHot: step.gap != nil, isUrgent: held[offset].subscription.isUrgent)
+      if held[offset].subscription.info.badges { raiseBadges(of: user) }
       offer(match, to: user, change, step)
       // The fold that writes the notification also removes the subscription. A later save creates
       // the subscription anew.
-      if held.subscription.firesOnce { removeSubscription(held, of: user, step, &effects) }
+      if held[offset].subscription.firesOnce {
+        removeSubscription(held[offset], of: user, step, &effects)
+      }
     }
   }
 
   private mutating func offer(_ match: Match, to user: Int, _ change: Change, _ step: Step) {
     let own = change.author?.user == users[user].user ? change.author?.client : nil
     let all = devices.all(of: user)
+    // The rules are copied once, and not for every device.
+    let (policy, limits) = (policy, limits)
     var traced: [TracedMatch.Device] = []
     if trace.isOn { traced.reserveCapacity(all.count) }
     for device in all {

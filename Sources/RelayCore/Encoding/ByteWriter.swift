@@ -11,13 +11,22 @@ package struct ByteWriter: Sendable {
 
   /// Writes seven bits of the number in each byte, low bits first.
   package mutating func number(_ value: UInt64) {
-    var rest = value
-    while rest >= 0x80 {
-      bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-      rest >>= 7
+    guard value >= 0x80 else { return bytes.append(UInt8(truncatingIfNeeded: value)) }
+    // The array grows once for the whole number.
+    withUnsafeTemporaryAllocation(byteCount: Self.numberBytesMax, alignment: 1) { written in
+      var (rest, count) = (value, 0)
+      while rest >= 0x80 {
+        written[count] = UInt8(truncatingIfNeeded: rest) | 0x80
+        rest >>= 7
+        count += 1
+      }
+      written[count] = UInt8(truncatingIfNeeded: rest)
+      bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: written[...count]))
     }
-    bytes.append(UInt8(truncatingIfNeeded: rest))
   }
+
+  /// The most bytes of a number.
+  private static let numberBytesMax = 10
 
   package mutating func count(_ value: Int) { number(UInt64(value)) }
 

@@ -80,11 +80,13 @@ extension Lane {
     return part(of: match.content)
   }
 
-  /// The part of the lane where this content pends without an alert.
+  /// The part of the lane where this content pends without an alert, for wakes that run the app.
   func part(of content: NotificationContent) -> TracedPart {
     if case .query = content.kind { return .query }
-    return pending.waking.zoneIndex(of: content) == nil
-      ? .many : .zone(content.zone, content.database)
+    // Without an overflow every such zone has a subject of its own.
+    let isNamed =
+      pending.waking.overflow.isEmpty || pending.waking.zoneIndex(of: content) != nil
+    return isNamed ? .zone(content.zone, content.database) : .many
   }
 
   /// The attempt under way.

@@ -135,7 +135,9 @@ package struct NotificationInfo: Hashable, Sendable {
 
     /// Whether no text is visible; a text may be present and empty.
     package var isEmpty: Bool {
-      [body, bodyKey, title, titleKey, subtitle, subtitleKey].allSatisfy { $0?.isEmpty ?? true }
+      let isBlank = { (text: String?) in text?.isEmpty ?? true }
+      return isBlank(body) && isBlank(bodyKey) && isBlank(title) && isBlank(titleKey)
+        && isBlank(subtitle) && isBlank(subtitleKey)
     }
   }
 }

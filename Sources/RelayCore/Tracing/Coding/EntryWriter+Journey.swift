@@ -91,9 +91,10 @@ extension EntryWriter {
     bytes.value(position)
     bytes.value(zonePosition)
     bytes.count(devices.count)
-    for device in devices {
-      bytes.value(device.client)
-      write(device.outcome)
+    // The loop goes by index: a loop over the elements would copy every device's names.
+    for index in devices.indices {
+      bytes.value(devices[index].client)
+      write(devices[index].outcome)
     }
   }
 
