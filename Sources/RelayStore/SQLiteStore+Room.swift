@@ -7,11 +7,15 @@ import Synchronization
 /// Which feeds are near their limit. The store keeps their keys in memory, because every request of
 /// a producer needs them.
 extension SQLiteStore {
-  package func isNearlyFull(_ feed: FeedKey) -> Bool {
+  package var isAnyNearlyFull: Bool {
     let limits = settings.limits
-    if limits.isNearlyFull(feed, present: 0) { return true }
-    let isAny = control.withLock { !$0.nearlyFull.isEmpty }
-    guard isAny else { return false }
+    return min(limits.recordsPerZone, limits.zonesPerUser) <= limits.nearlyFull
+      || control.withLock { !$0.nearlyFull.isEmpty }
+  }
+
+  package func isNearlyFull(_ feed: FeedKey) -> Bool {
+    if settings.limits.isNearlyFull(feed, present: 0) { return true }
+    guard isAnyNearlyFull else { return false }
     let key = feed.column
     return control.withLock { $0.nearlyFull.contains(key) }
   }

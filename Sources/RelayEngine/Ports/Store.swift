@@ -81,6 +81,10 @@ package protocol FeedReader: Sendable {
   /// far below their limit.
   func isNearlyFull(_ feed: FeedKey) -> Bool
 
+  /// Whether `isNearlyFull` may be true of any feed. If not, a caller need not ask for each change
+  /// of a request. A store that does not know says true.
+  var isAnyNearlyFull: Bool { get }
+
   /// How full a zone's or database's feed is, and which of these subjects it holds.
   func holdings(
     of feed: FeedKey, among subjects: Set<Subject>
@@ -111,6 +115,10 @@ package protocol FeedReader: Sendable {
 
   /// The devices with one installation's id, in any scope and of any user.
   func devices(client: ClientID) async throws(StoreError) -> [DeviceRow]
+}
+
+extension FeedReader {
+  package var isAnyNearlyFull: Bool { true }
 }
 
 /// A place in a store's journal, numbered by the store.

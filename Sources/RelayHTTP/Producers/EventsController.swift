@@ -120,6 +120,7 @@ extension EventsController {
   private func withoutRoom(
     _ facts: [Fact], of caller: CallerID
   ) async throws -> [Int: Refusal] {
+    guard store.reader.isAnyNearlyFull else { return [:] }
     var asked: [FeedKey: Set<Subject>] = [:]
     for case .change(let change) in facts {
       for place in change.places + change.removed where store.reader.isNearlyFull(place.feed) {

@@ -66,8 +66,9 @@ import Testing
     try await bench.makeZone()
     for name in ["a", "b", "c"] { _ = try await bench.record(name, .created) }
     #expect(!bench.store.isNearlyFull(bench.feed))
+    #expect(bench.store.isAnyNearlyFull == (kind == .memory))
     _ = try await bench.record("d", .created)
-    #expect(bench.store.isNearlyFull(bench.feed))
+    #expect(bench.store.isNearlyFull(bench.feed) && bench.store.isAnyNearlyFull)
     #expect(
       !bench.store.isNearlyFull(bench.privates) && !bench.store.isNearlyFull(bench.notifications))
     let again = try await Bench(home.crashed(), era: 7_000)
