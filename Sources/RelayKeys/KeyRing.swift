@@ -128,8 +128,8 @@ extension KeyRing {
 extension KeyRing {
   /// Makes the notification id and the fingerprint from the two halves of one HMAC, because a
   /// second HMAC would cost time for every event. By the fingerprint a partition recognises a
-  /// repeated change. A hash without a key adds the producer's name to the fingerprint. This hash
-  /// must only tell apart the few configured producers.
+  /// repeated change. The producer's name is mixed into the fingerprint by a hash without a key:
+  /// that is enough to tell the few configured producers apart.
   package func identity(
     scope: Scope, producer: String, source: String, id: String
   ) -> ChangeIdentity {

@@ -7,7 +7,7 @@ package struct MemoryFeed: Sendable {
   /// True from the moment that the feed is cleared until a trim finds fewer cleared entries than it
   /// may remove.
   var isClearing = false
-  /// Subjects of unread notifications, by the notification id that a read mark names.
+  /// Subjects of unread notifications, by the notification id with which a device marks them read.
   private var unread: [Identifier: Set<Subject>] = [:]
 
   package struct MemoryRow: Sendable {

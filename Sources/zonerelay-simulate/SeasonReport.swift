@@ -10,7 +10,7 @@ struct SeasonReport {
     var each: [Measure] = []
   }
 
-  /// The figures by which two rules are compared.
+  /// The figures by which two rules for background wakes are compared.
   struct Measure {
     var pushes: Double
     var median: Double

@@ -65,8 +65,8 @@ import ZoneRelayTesting
     #expect(await rig.relay.requests.count == before + 2)
   }
 
-  /// A database's feed leaves out a zone that was created and deleted since the client's token. So
-  /// the client needs a token that is newer than the zone.
+  /// A database's feed leaves out a zone that was created and deleted since the client's token. To
+  /// learn of such a zone's end, the client needs a token that is newer than the zone.
   @Test func `a zone that the client does not know is read through its database`() async throws {
     let rig = try await Self.rig()
     await rig.relay.save(TestRecord("a"), in: Rig.notes)

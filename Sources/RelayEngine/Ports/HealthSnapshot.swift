@@ -84,8 +84,8 @@ package struct HealthSnapshot: Hashable, Sendable {
   package struct Smearing: Hashable, Sendable {
     /// Lanes that wait for their slot.
     package var waiting = 0
-    /// How often, since the start, all slots within the longest time of a smear were taken, so that
-    /// another sequence of slots began beside the earlier sequence.
+    /// How often, since the start, a smear had no free slot within its longest time, so that slots
+    /// were given a second time and the devices fetched faster than configured.
     package var hurried: Int64 = 0
     package init() {}
   }

@@ -68,7 +68,7 @@ struct ZoneChangesController: Sendable {
     }
   }
 
-  /// What the reads of several zones have produced besides the pages.
+  /// What one request collects over its zones, besides the pages that it answers.
   private struct ZonePages {
     var readings: [Reading] = []
     var lost: [Fact] = []

@@ -180,7 +180,8 @@ extension World {
     daemon.add(.folded(.success(rows)))
   }
 
-  /// Stops cleanly, so that the next life has the exact numbers of wakes and the time.
+  /// Stops the daemon cleanly: folds its last cut, if there is one. From this cut the next life
+  /// knows when the daemon stopped and which wake numbers it used, so it skips no number.
   func stopped() {
     guard let daemon else { return }
     outcome.counts[.stops] += 1

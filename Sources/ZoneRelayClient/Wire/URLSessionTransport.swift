@@ -19,8 +19,9 @@ public final class URLSessionTransport: RelayTransport {
   let session: URLSession
   let answers = SessionAnswers()
   #if canImport(FoundationNetworking)
-    /// Sends held requests and the short requests before them, and nothing else. In the other
-    /// session a request with a body could take the connection that `warm` has prepared.
+    /// Sends held requests, before each of them the short request of `warm`, and nothing else. If
+    /// all requests shared one session, a request with a body could take the connection that `warm`
+    /// has just opened for a held request.
     private let heldSession: URLSession
     private let heldAnswers = SessionAnswers()
   #endif

@@ -28,7 +28,7 @@ import Testing
       entries[subject] = entry
       head = max(head, entry.life.position)
       model[subject] = verb == .deleted ? nil : "\(ordinal)"
-      // Deleting a deleted record changes nothing, whichever device asks for it.
+      // The deletion of a deleted record changes no entry, so no entry shows its author.
       authors.append((entry.life.position == mutation.position ? subject : .record("none"), device))
     }
 
@@ -112,7 +112,8 @@ import Testing
     }
   }
 
-  /// A scan does not show the deletion of a record that was gone when the scan began.
+  /// A read from the beginning of a feed does not show the deletion of a record that was gone when
+  /// the read began.
   @Test func `a scan shows no deletion from before its start`() {
     var world = World()
     world.apply(0, 1)

@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  /// While one fan-out runs there is room for one more.
+  /// The limits allow two fan-outs at a time. While one runs, one more has room.
   @Test(arguments: [1, 2, 3, 5])
   func `the room of a request is the need of all its changes`(count: UInt64) {
     var rig = rig(inHome: false, limits)

@@ -126,7 +126,7 @@ extension PartitionRig {
 
 extension MemoryWorld {
   /// The page that a reader gets, one line for each notification. Notifications that one request
-  /// marked have the request's ordinal.
+  /// marked as read all have that request's ordinal.
   fileprivate func shown(after token: FeedCursor?) -> [String] {
     let feed = FeedKey(scope: Sample.scope, kind: .notifications(Sample.owner))
     let query = PageQuery(feed: feed, reader: Sample.owner, after: token, limit: 1_000)

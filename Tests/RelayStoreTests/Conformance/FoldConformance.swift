@@ -67,7 +67,7 @@ import Testing
       Subject.notification(SubscriptionID("s"), zone: bench.zone(), record: $0)
     }
     for subject in subjects { try await bench.mutate(bench.notifications, subject, .created) }
-    // Position.bits is the notification's number in these samples.
+    // In these samples the low half of a notification's id is the notification's position.
     func nid(_ ordinal: UInt64) -> Identifier {
       Identifier(high: 1, low: Position(Ordinal(ordinal)).bits)
     }

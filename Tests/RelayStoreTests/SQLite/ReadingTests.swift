@@ -46,7 +46,7 @@ import Testing
     #expect(await gate.begun(1) == [0])
     async let waiting = Self.refusal(of: relay)
     async let closing: Void = store.close()
-    // The waiting read is refused while the first still reads.
+    // Because the store closes, the waiting read is refused although the first still reads.
     #expect(await waiting == .closed(file: relay.path))
     gate.letGo()
     try await held
