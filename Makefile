@@ -107,10 +107,10 @@ test: swift schemathesis webpush webhook ## run every test; what is skipped says
 	run() { "$$@" </dev/null 2>&1 | tee -a "$$log" || status=$$?; }; \
 	run $(SWIFT) test --disable-xctest --no-parallel --skip '^Relay(Core|Simulation)Tests\.'; \
 	run $(CORE_TESTS); \
-	skipped=$$(grep -aE '^➜ .* skipped' "$$log" || true); \
+	skipped=$$(grep -aE '^➜ .* skipped|^skipped: ' "$$log" || true); \
 	if [ -n "$$skipped" ]; then echo; echo "Skipped, with reasons:"; echo "$$skipped"; fi; \
 	if [ "$$status" != 0 ]; then echo; echo "Failed:"; \
-	  grep -aE '^✘ |(^|[: ])(error|Fatal error):' "$$log" || echo "no test; see above"; fi; \
+	  grep -aE '^✘ |(^|[: ])(error|Fatal error):' "$$log" || echo "no failed test was found; the cause is printed above"; fi; \
 	exit $$status
 
 .PHONY: core

@@ -12,7 +12,7 @@ extension Partition {
     return ready
   }
 
-  /// Marks lanes that the next `ready` evaluates, after the rules have changed.
+  /// Marks lanes after the rules have changed, so that the next `ready` evaluates these lanes.
   ///
   /// - Returns: how many slots were looked at.
   mutating func markOutdated(atMost count: Int) -> Int {

@@ -81,7 +81,8 @@ package struct Relay: ~Copyable {
     routes.sorted { $0.key < $1.key }.map { (key: $0.key, route: $0.value) }
   }
 
-  /// Whether operators see this route. They see a withdrawn route until its last attempt has ended.
+  /// Whether `status` lists this route. It lists a withdrawn route until the last attempt has
+  /// ended.
   package func isListed(_ key: RouteKey) -> Bool {
     !withdrawn.contains(key) || (routes[key]?.inFlight ?? 0) > 0
   }

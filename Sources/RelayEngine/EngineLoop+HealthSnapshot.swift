@@ -97,10 +97,16 @@ extension HealthSnapshot {
     routes.sort { $0.key < $1.key }
   }
 
-  /// Adds routes of earlier senders that the core never used.
-  fileprivate mutating func addWithdrawn(_ keys: some Sequence<RouteKey>) {
+  /// Adds routes of earlier senders that the core never used, and removes withdrawn routes that
+  /// have had no sender since the start.
+  ///
+  /// - Parameter keys: the routes that have, or have had, a sender.
+  fileprivate mutating func addWithdrawn(_ keys: [RouteKey]) {
     let known = Set(routes.map(\.key) + withdrawnRoutes.map(\.key))
     for key in keys where !known.contains(key) { withdrawnRoutes.append(Self.unused(key)) }
+    // Nothing was handed to a provider on a route that has had no sender since the start.
+    let had = Set(keys)
+    withdrawnRoutes.removeAll { !had.contains($0.key) }
     withdrawnRoutes.sort { $0.key < $1.key }
   }
 

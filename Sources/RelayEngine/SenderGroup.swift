@@ -12,13 +12,13 @@ final class SenderGroup: Sendable {
     var leave: AsyncStream<Never>
   }
 
-  /// The senders that a route has, and has had.
+  /// The senders of one route, and what its earlier senders counted.
   private struct RouteSenders {
     /// Ends the stream of the current sender; nil if the route has no sender now.
     var leaving: AsyncStream<Never>.Continuation?
-    /// The current sender, and replaced senders that have not ended yet, by their number.
+    /// The current sender, and earlier senders that have not ended yet, by their number.
     var running: [Int: any PushSender] = [:]
-    /// What the senders counted that have ended.
+    /// The sum of the counters of senders that have ended.
     var ended = SenderHealth()
   }
 
@@ -53,8 +53,8 @@ final class SenderGroup: Sendable {
   /// Routes that have, or have had, a sender.
   var routes: [RouteKey] { state.withLock { Array($0.routes.keys) } }
 
-  /// The sum over the senders of this route, also over replaced ones. So the counters of a route
-  /// never fall.
+  /// The sum over the senders of this route, also over its earlier senders. So the counters of a
+  /// route never fall.
   func health(on route: RouteKey) -> SenderHealth {
     state.withLock { state in
       guard let senders = state.routes[route] else { return SenderHealth() }

@@ -105,8 +105,9 @@ struct Plan: Sendable {
     chooseExplaining(seed)
   }
 
-  /// Chooses how many explanations the world checks, with a random generator of its own, so that
-  /// the seed's other choices stay the same. Most worlds check none, because the check takes time.
+  /// Chooses how often the world checks an explanation, how many entries the recorder loses, and
+  /// how many reloads there are. A random generator of its own keeps the seed's other choices the
+  /// same. Most worlds check no explanation, because the check takes time.
   private mutating func chooseExplaining(_ seed: UInt64) {
     var draw = SeededRandom(seed: seed ^ 0x7272)
     guard draw.below(4) == 0 else { return }

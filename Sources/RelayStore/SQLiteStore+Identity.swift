@@ -10,8 +10,8 @@ extension SQLiteStore {
   ///
   /// - Parameters:
   ///   - check: 16 bytes that identify the key and reveal nothing of it.
-  ///   - isNew: true if the key was made at this start because the key before was lost. The store
-  ///     then accepts both keys: if the lost key is found again, an operator may put it back.
+  ///   - isNew: true if this start made the key: the store is new, or its key was lost. After a
+  ///     loss the store accepts both keys: if the lost key is found, an operator may put it back.
   /// - Throws: `.mixed` if the key is refused, and then nothing was changed; otherwise the reason
   ///   why the store could not be written.
   package func claim(identity check: [UInt8], isNew: Bool) throws(StoreError) {

@@ -76,9 +76,9 @@ final class RingReader: Sendable {
     guard let next else { return true }
     switch frame.head.kind {
     case .entries, .end: return frame.head.first == next
-    // The frame before is no `end` frame. If the writer opens a file whose last frame is no `end`
-    // frame, its marks always include `lost`. So if these marks have no `lost`, an `end` frame is
-    // missing before them.
+    // Here the frame before is no `end` frame. A writer that opens a file without an `end` frame at
+    // its end always writes `lost` among its marks. So marks without `lost` show that an `end`
+    // frame is missing.
     case .marks:
       return entries?.contains { if case .lost = $0.event { true } else { false } } ?? false
     }

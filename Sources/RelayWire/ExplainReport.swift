@@ -85,7 +85,7 @@ package struct ExplainReport: Codable, Hashable, Sendable {
     /// The entry of the change.
     package var change: TraceLine
     package var devices: [ExplainedDevice]
-    /// How many devices the change concerns that `devices` leaves out.
+    /// The number of devices that the change concerns and `devices` does not list.
     package var moreDevices: Int
 
     package init(change: TraceLine, devices: [ExplainedDevice], moreDevices: Int) {

@@ -176,7 +176,7 @@ private struct Course {
   /// all phones are woken.
   mutating func measure(_ fault: FaultTests.Fault) async throws -> Measured {
     var measured = Measured()
-    // Nothing of earlier changes is pending, so every push after `start` is for changes of this
+    // First waits until no earlier change pends. So every push after `start` is for this
     // measurement.
     try await settle()
     try tail.read()

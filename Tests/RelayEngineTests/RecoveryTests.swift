@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  /// A probe does not wait for recovery, also after the daemon was told to finish and stop.
+  /// A probe does not wait for recovery, also after the engine was told to take no more changes.
   @Test func `the engine answers a health probe before recovery is over`() async {
     let engine = World().engine
     for _ in 0..<2 {

@@ -11,7 +11,8 @@ import Testing
   /// A kind of recorder. In each kind, a life begins with the entries of the lives before.
   enum Kind: CaseIterable, Sendable { case file, memory }
 
-  /// The daemon's lives, one after another, with the same recorder.
+  /// The daemon's lives, one after another. Each life has a recorder, which goes on from what the
+  /// recorder before it left.
   final class Lives {
     private let kind: Kind
     private let folder: Folder
@@ -122,7 +123,7 @@ import Testing
   }
 
   /// The first life ends cleanly, and the second life writes nothing. Only the number of the third
-  /// life shows that another life was between.
+  /// life shows that another life came between the two.
   @Test(arguments: Kind.allCases)
   func `a life that recorded nothing leaves a gap of unknown size`(kind: Kind) async throws {
     let lives = try Lives(kind)

@@ -6,7 +6,7 @@ import Testing
 
   /// Larger types, with their present number of properties. No type in this list may grow.
   private static let larger = [
-    // Each property of these types is a value: a bound, or the rows of one table.
+    // The properties of these types are plain data: bounds, rows of tables, or single numbers.
     "Limits": 30, "HTTPLimits": 39, "PartitionCut": 25, "MemoryPartition": 22,
   ]
 

@@ -40,7 +40,7 @@ package struct Overrides: Sendable {
   }
 
   /// True if Kubernetes sets this variable for a service called zonerelay, or for a service whose
-  /// name begins with zonerelay. No configuration key contains the words of these variables.
+  /// name begins with zonerelay. No configuration key has the words of these variables.
   private static func isOfService(_ name: String) -> Bool {
     name.contains(/_SERVICE_HOST$|_SERVICE_PORT($|_)|_PORT_[0-9]+_(TCP|UDP|SCTP)($|_)/)
       || name.contains(/^ZONERELAY_PORT($|_)/)

@@ -32,8 +32,8 @@ extension Coordinator {
   }
   /// Routes that were ever used, in order of their keys.
   package var routesInOrder: [(key: RouteKey, route: Route)] { relay.routesInOrder }
-  /// Whether operators see this route. They see a route without a sender until its last attempt has
-  /// ended.
+  /// Whether `status` lists this route. It lists a route without a sender until the last attempt
+  /// has ended.
   package func isListed(_ key: RouteKey) -> Bool { relay.isListed(key) }
   /// The newest fact that was stepped in the partition.
   package func stepped(in partition: PartitionID) -> Ordinal { relay.stepped(in: partition) }

@@ -12,7 +12,7 @@ package struct ByteWriter: Sendable {
   /// Writes seven bits of the number in each byte, low bits first.
   package mutating func number(_ value: UInt64) {
     guard value >= 0x80 else { return bytes.append(UInt8(truncatingIfNeeded: value)) }
-    // The array grows once for the whole number.
+    // One append for the whole number, so the array grows at most once.
     withUnsafeTemporaryAllocation(byteCount: Self.numberBytesMax, alignment: 1) { written in
       var (rest, count) = (value, 0)
       while rest >= 0x80 {
@@ -25,7 +25,7 @@ package struct ByteWriter: Sendable {
     }
   }
 
-  /// The most bytes of a number.
+  /// The most bytes that one number takes.
   private static let numberBytesMax = 10
 
   package mutating func count(_ value: Int) { number(UInt64(value)) }

@@ -24,7 +24,7 @@ package struct Delta: Hashable, Sendable {
     tail = .none
   }
 
-  /// The sum of all changes after the opening one.
+  /// What all changes to the subject after the first one (`opening`) do together.
   package struct Rest: Hashable, Sendable {
     package var last: FeedMutation
     /// The last new life that began after the opening change.

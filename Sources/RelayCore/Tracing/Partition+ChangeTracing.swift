@@ -80,10 +80,10 @@ extension Lane {
     return part(of: match.content)
   }
 
-  /// The part of the lane where this content pends without an alert, for wakes that run the app.
+  /// The part of `pending.waking` where this content pends without an alert.
   func part(of content: NotificationContent) -> TracedPart {
     if case .query = content.kind { return .query }
-    // Without an overflow every such zone has a subject of its own.
+    // Without an overflow every zone that pends has a subject of its own.
     let isNamed =
       pending.waking.overflow.isEmpty || pending.waking.zoneIndex(of: content) != nil
     return isNamed ? .zone(content.zone, content.database) : .many

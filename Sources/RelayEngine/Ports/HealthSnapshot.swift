@@ -12,8 +12,8 @@ package struct HealthSnapshot: Hashable, Sendable {
   package var changes = Changes()
   package var lanes = Lanes()
   package var routes: [Route] = []
-  /// Routes that a reload has withdrawn. Only their counters are of use, for sums that must never
-  /// fall.
+  /// Routes that a reload has withdrawn, once their last push has ended. Only their counters are of
+  /// use, for sums that must never fall.
   package var withdrawnRoutes: [Route] = []
   package var fanOuts = FanOuts()
   package var remembered = Memory()
@@ -66,6 +66,7 @@ package struct HealthSnapshot: Hashable, Sendable {
     /// Permanent refusals since the last push that the provider took, as `RelayCore.Route` counts
     /// them.
     package var refusals = 0
+    /// The sum over the senders that the route has and has had.
     package var sender = SenderHealth()
 
     package init(
@@ -84,8 +85,9 @@ package struct HealthSnapshot: Hashable, Sendable {
   package struct Smearing: Hashable, Sendable {
     /// Lanes that wait for their slot.
     package var waiting = 0
-    /// How often, since the start, a smear had no free slot within its longest time, so that slots
-    /// were given a second time and the devices fetched faster than configured.
+    /// How often, since the start, a smear had no free slot within its longest time. Another
+    /// sequence of slots then began beside the earlier one, and devices fetched faster than
+    /// configured.
     package var hurried: Int64 = 0
     package init() {}
   }

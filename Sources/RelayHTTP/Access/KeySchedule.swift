@@ -3,7 +3,7 @@ import RelayCore
 /// When the keys behind a URL are fetched. Times are of the boot clock.
 ///
 /// ```
-/// start ─▶ due ─began─▶ under way ─arrived─▶ resting as long as the answer allows ─▶ due
+/// start ─▶ due ─began─▶ under way ─arrived─▶ resting for the answer's age, 5 min to 24 h ─▶ due
 ///                          └─failed─▶ resting 5 s, doubled up to 5 min ─▶ due
 /// resting ──a token names an unknown key, and the last try began at least a minute ago──▶ due
 /// ```

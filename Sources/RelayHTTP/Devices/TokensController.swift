@@ -83,11 +83,11 @@ struct TokensController: Sendable {
   }
 
   /// Answers `tokens/unregister`, which an app sends when its user signs out. A request that names
-  /// an installation means this installation, whatever token stands beside it: the token may be an
-  /// old one. An unknown device is no error.
+  /// an installation means this installation, whatever device has the token beside it: the token
+  /// may be an old one. An unknown device is no error.
   func unregister(_ request: DeviceRequest) async throws -> Response {
     let client = try request.named
-    // A token that no device can have is refused, also where `clientId` counts.
+    // The relay refuses a token that no device can have, even if a `clientId` stands beside it.
     let token = try request.body.optional("apnsToken").map {
       try AddressReader(limits: limits, keys: keys).pushToken($0)
     }

@@ -68,7 +68,7 @@ struct ZoneChangesController: Sendable {
     }
   }
 
-  /// What one request collects over its zones, besides the pages that it answers.
+  /// What the relay collects over the zones of one request, besides the pages of its answer.
   private struct ZonePages {
     var readings: [Reading] = []
     var lost: [Fact] = []

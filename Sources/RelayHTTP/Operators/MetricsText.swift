@@ -1,3 +1,4 @@
+import OrderedCollections
 import RelayCore
 import RelayEngine
 
@@ -90,27 +91,17 @@ struct MetricsText {
   }
 
   /// Writes the metrics of routes. Routes that differ only in their topic are added up. A counter
-  /// must not fall, so it also has the routes that a reload has withdrawn.
+  /// must not fall, so the sum of a counter includes routes that a reload has withdrawn.
   private mutating func routes(
     _ routes: [HealthSnapshot.Route], withdrawn: [HealthSnapshot.Route]
   ) {
-    let label = { (route: HealthSnapshot.Route) in
-      "\(Self.labels(route.key.scope)),transport=\"\(route.key.transport.name)\""
-    }
-    let (present, gone) = (
-      Dictionary(grouping: routes, by: label), Dictionary(grouping: withdrawn, by: label)
-    )
-    var order: [String] = []
-    for next in (routes + withdrawn).map(label) where !order.contains(next) { order.append(next) }
+    let (gauged, counted) = (Self.byLabel(routes), Self.byLabel(routes + withdrawn))
     func sum(
       _ name: String, _ kind: Kind, _ help: String,
       _ value: (HealthSnapshot.Route) -> some BinaryInteger
     ) {
-      let samples = order.map { label in
-        let counted = kind == .counter ? gone[label, default: []] : []
-        return (
-          label, (present[label, default: []] + counted).reduce(0) { $0 + Double(value($1)) }
-        )
+      let samples = (kind == .counter ? counted : gauged).map { label, routes in
+        (label, routes.reduce(0) { $0 + Double(value($1)) })
       }
       many(name, kind, help, samples)
     }
@@ -139,6 +130,15 @@ struct MetricsText {
     }
     sum("pushes_unknown_answers_total", .counter, "Answers that no list of ours knows; retried.") {
       $0.sender.unknownAnswers
+    }
+  }
+
+  /// The routes of each label, in the order in which the labels first come.
+  private static func byLabel(
+    _ routes: [HealthSnapshot.Route]
+  ) -> OrderedDictionary<String, [HealthSnapshot.Route]> {
+    OrderedDictionary(grouping: routes) { route in
+      "\(labels(route.key.scope)),transport=\"\(route.key.transport.name)\""
     }
   }
 

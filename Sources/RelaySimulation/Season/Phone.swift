@@ -11,8 +11,9 @@ struct Phone {
   enum Arrival: Hashable {
     /// The app runs and fetches after the span.
     case runs(after: Span)
-    /// The push waits for the phone or for the app's budget at Apple, and replaces a push that
-    /// waited before. `until` is the time of the next check; nil if no check must be scheduled.
+    /// The push waits at Apple until the phone is online, or on the phone until its allowance
+    /// suffices. The push replaces one that waited there. `until` is the time of the next check;
+    /// nil if no check must be scheduled.
     case waits(until: Instant?)
     /// The app never receives the push.
     case dropped

@@ -181,7 +181,7 @@ extension World {
   }
 
   /// Stops the daemon cleanly: folds its last cut, if there is one. From this cut the next life
-  /// knows when the daemon stopped and which wake numbers it used, so it skips no number.
+  /// knows when this life stopped and which wake numbers it used. So the next life skips no number.
   func stopped() {
     guard let daemon else { return }
     outcome.counts[.stops] += 1

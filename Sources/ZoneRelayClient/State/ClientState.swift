@@ -135,7 +135,8 @@ extension ClientState {
   /// time is kept: this page may be from before the wake.
   mutating func read(_ zone: ZoneID, to token: String) { zones[zone] = token }
 
-  /// A database names the zone, which must wait.
+  /// A database's page names the zone, and a wake has set a time before which the zone must not be
+  /// fetched.
   mutating func postpone(_ zone: ZoneID) {
     if zones[zone] == nil { zones[zone] = "" }
   }

@@ -21,7 +21,7 @@ public final class URLSessionTransport: RelayTransport {
   #if canImport(FoundationNetworking)
     /// Sends held requests, before each of them the short request of `warm`, and nothing else. If
     /// all requests shared one session, a request with a body could take the connection that `warm`
-    /// has just opened for a held request.
+    /// has just used.
     private let heldSession: URLSession
     private let heldAnswers = SessionAnswers()
   #endif

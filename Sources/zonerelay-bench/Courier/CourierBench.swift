@@ -13,8 +13,8 @@ struct CourierBench {
   /// Seconds before each change. After 55 s the daemon answers a poll empty, and the device polls
   /// again.
   let idle: Int
-  /// Among how many of the kernel's open-file tables the bench divides its polls, and the daemon
-  /// likewise its connections. Each table holds a bounded number of files.
+  /// The number of the kernel's open-file tables over which the bench spreads its polls. The daemon
+  /// must spread its connections over as many.
   let tables: Int
 
   private var kind: String { areStreams ? "streams" : "polls" }

@@ -32,7 +32,9 @@ struct FuzzedParser: Sendable, CustomTestStringConvertible {
   struct Defect: Error {
     let reason: String
 
-    /// - Parameter isKept: whether the parser has kept the promise that `reason` names.
+    /// - Parameters:
+    ///   - isKept: whether the parser has kept its promise.
+    ///   - reason: how the parser broke its promise.
     static func unless(_ isKept: Bool, _ reason: String) throws(Defect) {
       guard isKept else { throw Defect(reason: reason) }
     }

@@ -234,7 +234,7 @@ import Testing
   }
 
   /// After a kill the recorder does not know what was lost. The lane's row in the store still says
-  /// that a push must repeat the courier's wake.
+  /// that a push must repeat the courier's wake, and the push's own entry says that it repeats one.
   @Test func `a push that the courier's wake needs is known in spite of lost entries`() {
     var rig = TraceRig.subscribed()
     let change = rig.changeToldByCourier()

@@ -20,8 +20,8 @@ enum WalkRequest: Hashable, Sendable {
 }
 
 extension WalkNames {
-  /// Where a request of the device or of the producer goes, with the JSON of its body; nil for a
-  /// request without a body.
+  /// Where a request of the device or of the producer goes, with the JSON of its body. The result
+  /// is nil if the request has no body.
   ///
   /// - Parameter query: names the device.
   func call(_ request: WalkRequest, in scope: Scope, query: String) -> (target: String, body: Any)?
