@@ -9,15 +9,7 @@ extension EngineLoop {
     health.reasons += readiness.reasons
     health.uptime = Double((dependencies.clock.boot() - startedAt).milliseconds) / 1_000
     health.changes = counters.changes
-    health.addUnused(dependencies.senders.keys)
-    health.addWithdrawn(senderGroup.routes)
-    for index in health.routes.indices {
-      health.routes[index].sender = senderGroup.health(on: health.routes[index].key)
-    }
-    for index in health.withdrawnRoutes.indices {
-      health.withdrawnRoutes[index].sender = senderGroup.health(
-        on: health.withdrawnRoutes[index].key)
-    }
+    health.add(senderGroup.health, configured: dependencies.senders.keys)
     health.feedback = counters.feedback.sorted { $0.key < $1.key }.map { scope, items in
       var feedback = HealthSnapshot.Feedback(scope: scope)
       (feedback.retired, feedback.silent) = (items.retired, items.silent)
@@ -89,29 +81,26 @@ extension Span {
 }
 
 extension HealthSnapshot {
-  /// Adds configured routes without pushes: the core makes a route only when a lane first waits for
-  /// it, but the status shows every route from the start.
-  fileprivate mutating func addUnused(_ keys: some Sequence<RouteKey>) {
-    let known = Set(routes.map(\.key))
-    for key in keys where !known.contains(key) { routes.append(Self.unused(key)) }
-    routes.sort { $0.key < $1.key }
-  }
-
-  /// Adds routes of earlier senders that the core never used, and removes withdrawn routes that
-  /// have had no sender since the start.
-  ///
-  /// - Parameter keys: the routes that have, or have had, a sender.
-  fileprivate mutating func addWithdrawn(_ keys: [RouteKey]) {
-    let known = Set(routes.map(\.key) + withdrawnRoutes.map(\.key))
-    for key in keys where !known.contains(key) { withdrawnRoutes.append(Self.unused(key)) }
+  /// Adds what the senders of each route have counted, and the routes without pushes: the core
+  /// makes a route only when a lane first waits for it, but the status shows every configured route
+  /// from the start.
+  fileprivate mutating func add(
+    _ senders: [RouteKey: SenderHealth], configured: some Collection<RouteKey>
+  ) {
+    let (known, configured) = (Set((routes + withdrawnRoutes).map(\.key)), Set(configured))
+    for key in senders.keys where !known.contains(key) {
+      let unused = Route(
+        key: key, circuit: "closed", inFlight: 0, sent: 0, delivered: 0, lastError: nil)
+      if configured.contains(key) { routes.append(unused) } else { withdrawnRoutes.append(unused) }
+    }
     // Nothing was handed to a provider on a route that has had no sender since the start.
-    let had = Set(keys)
-    withdrawnRoutes.removeAll { !had.contains($0.key) }
-    withdrawnRoutes.sort { $0.key < $1.key }
-  }
-
-  private static func unused(_ key: RouteKey) -> Route {
-    Route(key: key, circuit: "closed", inFlight: 0, sent: 0, delivered: 0, lastError: nil)
+    withdrawnRoutes.removeAll { senders[$0.key] == nil }
+    for list in [\HealthSnapshot.routes, \.withdrawnRoutes] {
+      self[keyPath: list].sort { $0.key < $1.key }
+      for index in self[keyPath: list].indices {
+        self[keyPath: list][index].sender = senders[self[keyPath: list][index].key] ?? .init()
+      }
+    }
   }
 }
 

@@ -15,23 +15,12 @@ package struct SenderHealth: Hashable, Sendable {
 
   package init() {}
 
-  /// The counters, without what is only true now.
-  var counters: SenderHealth {
-    var health = self
-    (health.connections, health.waiting) = (0, 0)
-    return health
+  static func += (left: inout SenderHealth, right: SenderHealth) {
+    left.connections += right.connections
+    left.waiting += right.waiting
+    left.opened += right.opened
+    left.resent += right.resent
+    left.unanswered += right.unanswered
+    left.unknownAnswers += right.unknownAnswers
   }
-
-  static func + (left: SenderHealth, right: SenderHealth) -> SenderHealth {
-    var sum = SenderHealth()
-    sum.connections = left.connections + right.connections
-    sum.waiting = left.waiting + right.waiting
-    sum.opened = left.opened + right.opened
-    sum.resent = left.resent + right.resent
-    sum.unanswered = left.unanswered + right.unanswered
-    sum.unknownAnswers = left.unknownAnswers + right.unknownAnswers
-    return sum
-  }
-
-  static func += (left: inout SenderHealth, right: SenderHealth) { left = left + right }
 }
