@@ -31,4 +31,24 @@ import Testing
     #expect(found(.init(name: "Notes", owner: Self.foreign.owner), of: device) == [2])
     #expect(found(.init(name: "Notes", owner: nil), of: nil) == [1, 2])
   }
+
+  /// The oldest entry that the recorder still has may be of any kind.
+  @Test func `the search knows since when there are entries`() {
+    let match = TracedMatch(
+      notification: Identifier(high: 1, low: 1),
+      user: Users.Key(scope: Sample.scope, user: Sample.owner), subscription: SubscriptionID("s"),
+      database: .private, zone: Self.own, position: Position(Ordinal(1)),
+      zonePosition: Position(Ordinal(1)), devices: [])
+    let events: [TraceEvent] = [
+      .matched(match), .device(TraceRig.device, .waitsForConnection),
+      Self.change(1, in: Self.own).event,
+    ]
+    for event in events {
+      var search = TraceSearch(TraceSearch.Question(), known: [])
+      for seconds in [0, 1] as [Int64] {
+        search.find(TraceEntry(at: Sample.start + .seconds(seconds), event))
+      }
+      #expect(search.since == Sample.start, "\(event)")
+    }
+  }
 }
