@@ -106,7 +106,7 @@ struct MetricsText {
       many(name, kind, help, samples)
     }
     sum("pushes_in_flight", .gauge, "Pushes whose answer is awaited.") { $0.inFlight }
-    sum("pushes_sent_total", .counter, "Pushes handed to the provider.") { $0.sent }
+    sum("pushes_sent_total", .counter, "Pushes begun, also those taken back unsent.") { $0.sent }
     sum("pushes_delivered_total", .counter, "Pushes that the provider took.") { $0.delivered }
     sum("routes_stopped", .gauge, "Routes whose circuit is not closed.") {
       $0.circuit == "closed" ? 0 : 1
