@@ -57,7 +57,7 @@ import Testing
     // entries wait, the recorder writes at once.
     for round in 1...3 {
       recorder.record([Sample.entry(1)])
-      recorder.record((2...UInt64(most)).map { Sample.entry($0) })
+      recorder.record((2...UInt64(most) + 1).map { Sample.entry($0) })
       recorder.queue.sync {}
       #expect(recorder.waitingCount == 0, "round \(round)")
     }
