@@ -111,7 +111,7 @@ extension Partition {
       let account = devices.account(of: device)
       devices[device].lane.hush(folded: folded, limits: limits, ledger: &ledgers[account])
       let part = devices[device].lane.part(of: told.content)
-      trace(.hushed(told.content.notification, part), of: device, at: now)
+      trace(.hushed(told.content.alert, part), of: device, at: now)
       return nil
     }
     let naming = WakeNaming(
@@ -131,8 +131,7 @@ extension Partition {
       return true
     }
     guard let attempt else { return nil }
-    traceWake(
-      device, attempt, over: ready.route, shows: text.content.notification, names: names)
+    traceWake(device, attempt, over: ready.route, shows: text.content, names: names)
     let serial = devices.beginAttempt(for: device)
     return PushAttempt(
       id: PushAttempt.ID(partition: id, device: device, serial: serial), device: key(of: device),

@@ -35,6 +35,8 @@ package enum Mutant: String, CaseIterable, Sendable {
   case believesClocks
   /// The flight recorder loses entries, and does not say so.
   case losesEntries
+  /// The flight recorder does not tell the alerts of one change from each other.
+  case mixesAlerts
 
   /// The promise that this bug breaks.
   package var promise: Invariant {
@@ -51,7 +53,7 @@ package enum Mutant: String, CaseIterable, Sendable {
     case .trustsTokens: .noTokenIsForged
     case .neverRefuses, .commitsEverything: .everythingIsBounded
     case .countsTwice: .theLedgerBalances
-    case .losesEntries: .explanationsAreTrue
+    case .losesEntries, .mixesAlerts: .explanationsAreTrue
     }
   }
 

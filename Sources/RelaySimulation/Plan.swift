@@ -271,6 +271,7 @@ struct Plan: Sendable {
       policy.background.per = .minutes(1)
     case .believesClocks: (self[.wrongClocks], self[.crash], changes) = (1_000, 10, 120)
     case .losesEntries: (self[.explained], changes) = (200, 120)
+    case .mixesAlerts: (self[.explained], self[.visible], changes) = (400, 1_000, 120)
     default: break
     }
   }

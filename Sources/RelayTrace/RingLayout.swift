@@ -9,7 +9,7 @@
 /// bytes of an earlier round, a frame that a crash left half written, and all bytes behind such a
 /// frame do not count as frames.
 enum RingLayout {
-  static let version: UInt32 = 3
+  static let version: UInt32 = 4
   static let headBytes = 4_096
   static let blockBytes = 65_536
   static let blockHeadBytes = 32

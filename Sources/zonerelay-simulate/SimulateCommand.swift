@@ -23,7 +23,7 @@ struct SimulateCommand {
       --plant BUG   puts one bug into the simulated shell, store or world: exits 0 when the
                     checkers catch it. P1 to P12 take the first one that breaks this promise;
                     others by name: tearsRequests, commitsEverything, triesForEver, believesClocks,
-                    losesEntries
+                    losesEntries, mixesAlerts
       --jobs N      how many seasons run at a time (default: one a core)
       --traffic T   reports one kind of traffic: steady, bursts, night, hot-zone, flapping or
                     dead-tokens (default: all)

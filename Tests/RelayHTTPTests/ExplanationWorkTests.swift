@@ -30,7 +30,7 @@ import Testing
         notification: name, user: user, subscription: SubscriptionID("s"), database: .private,
         zone: zone, position: Position(Ordinal(number)), zonePosition: Position(Ordinal(number)),
         devices: devices.map {
-          TracedMatch.Device(client: $0.client, outcome: .pends(.query, gathers: nil, instead: nil))
+          TracedMatch.Device(client: $0.client, outcome: .pends(.query, gathers: nil))
         })
       entries += [.change(change), .matched(match)].map {
         TraceEntry(at: Instant(milliseconds: 1), $0)

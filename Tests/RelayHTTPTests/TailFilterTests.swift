@@ -37,8 +37,9 @@ import Testing
       scope: Scope(container: "c", environment: .production), user: UserID("_owner"),
       client: ClientID(Identifier(high: 1, low: 1)))
     let wake = TracedWake(
-      number: 1, transport: .apns, topic: "t", isAlert: true, runsApp: false,
-      shows: Identifier(high: 1, low: 1), names: names, tries: 1, cause: .news)
+      number: 1, transport: .apns, topic: "t", runsApp: false,
+      shows: Identifier(high: 1, low: 1), alertOf: SubscriptionID("s"), names: names,
+      tries: 1, cause: .news)
     let entry = TraceEntry(at: Instant(milliseconds: 1), .device(device, .wake(wake)))
     #expect(TailFilter().shows(entry))
     #expect(TailFilter(client: device.client).shows(entry))

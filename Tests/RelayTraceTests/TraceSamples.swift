@@ -68,19 +68,27 @@ enum Sample {
       } + [.matched(match)]
   }
 
+  private static func alert(_ number: UInt64) -> TracedAlert {
+    TracedAlert(notification: nid(number), subscription: SubscriptionID("s\(number)"))
+  }
+
   private static var outcomes: [TracedMatch.Outcome] {
     [
-      .own, .retired, .pends(.query, gathers: start, instead: nil),
-      .pends(.many, gathers: nil, instead: .replaces(nid(4))),
-      .pends(.alert(nid(9)), gathers: nil, instead: .crowdsOut(nid(5))),
-      .pends(.zone(zone, .private), gathers: nil, instead: nil),
+      .own, .retired, .pends(.query, gathers: start),
+      .pends(.many, gathers: nil, instead: .init(replaced: alert(4))),
+      .pends(.alert(alert(9)), gathers: nil, instead: .init(crowdedOut: alert(5))),
+      .pends(
+        .alert(alert(9)), gathers: nil,
+        instead: .init(replaced: alert(8), crowdedOut: alert(5))),
+      .pends(.zone(zone, .private), gathers: nil),
     ]
   }
 
   private static var devices: [TraceEvent] {
     let wake = TracedWake(
-      number: 17, transport: .apns, topic: "com.example.notes", isAlert: true, runsApp: true,
-      shows: nid(4), names: [.zone(zone, .private), .query], tries: 2, cause: .ladder)
+      number: 17, transport: .apns, topic: "com.example.notes", runsApp: true,
+      shows: nid(4), alertOf: SubscriptionID("reading"), names: [.zone(zone, .private), .query],
+      tries: 2, cause: .ladder)
     let verdicts: [Verdict] = [
       .delivered, .deliveredElsewhere, .later(after: .seconds(3), .pace, reason),
       .later(after: nil, .quarantine, reason), .gone(at: start, reason), .gone(at: nil, reason),
@@ -97,7 +105,7 @@ enum Sample {
         .registered(.fcm, topic: "project", Ordinal(4), isNew: true), .unregistered(Ordinal(5)),
         .retired("Unregistered"), .waits(.slot, until: start), .waitsForConnection, .wake(wake),
         .withdrawn(.zone(zone, .private)),
-        .withdrawn(.subscription(SubscriptionID("s"), .public)), .hushed(nid(3), .many),
+        .withdrawn(.subscription(SubscriptionID("s"), .public)), .hushed(alert(3), .many),
       ]
       + verdicts.map { .ended(TracedVerdict(wake: 4, verdict: $0, rests: start, dropsAlert: true)) }
       + receipts.map { .receipt($0) }

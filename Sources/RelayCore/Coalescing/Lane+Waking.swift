@@ -14,7 +14,8 @@ extension Lane {
       ledger.retired += 1
       return isTraced ? .retired : nil
     }
-    let instead = isTraced ? givesWay(to: match, limits: limits) : nil
+    let instead =
+      isTraced ? givesWay(to: match, limits: limits) : TracedMatch.Instead()
     if freshSince == nil { freshSince = now }
     adaptation.burst.goOn(at: now)
     let isFirstOpen = !match.isHot && isAllHeld(at: now)

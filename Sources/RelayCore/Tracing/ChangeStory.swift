@@ -30,9 +30,7 @@ struct ChangeStory {
   static let storyMax = 1_000
 
   init(_ change: TracedChange, at begun: Instant, for standing: Standing) {
-    self.change = change
-    self.begun = begun
-    self.standing = standing
+    (self.change, self.begun, self.standing) = (change, begun, standing)
     if change.place.partition == home, change.isOwnersOf(standing.device.user) {
       reached = change.place.ordinal
     }

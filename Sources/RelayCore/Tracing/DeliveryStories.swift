@@ -14,19 +14,18 @@ struct DeliveryStories {
   /// How many deliveries are not told and not ended.
   private var waiting = 0
   private var places: [Position: Int] = [:]
-  /// For each notification, the indices of the deliveries that pend or once pended as the alert of
-  /// this notification.
-  private var shown: [Identifier: [Int]] = [:]
+  /// For each alert, the indices of the deliveries that pend or once pended as this alert.
+  private var shown: [TracedAlert: [Int]] = [:]
   /// How many of an older alert's deliveries in `shown` were examined already because a newer alert
   /// replaced the older alert. The next match with the same two alerts examines only the rest.
   /// `crowded` counts the same for an older alert that gave way to alerts with other keys.
   private var carried: [Replacement: Int] = [:]
-  private var crowded: [Identifier: Int] = [:]
+  private var crowded: [TracedAlert: Int] = [:]
   private var unsettled: [Int] = []
   private var isUnsettled: [Bool] = []
 
   private struct Replacement: Hashable {
-    var older: Identifier
+    var older: TracedAlert
     var part: TracedPart
   }
 
@@ -55,17 +54,14 @@ struct DeliveryStories {
       change(index) { $0.matched(match, outcome) }
       repeated(index, as: part)
     }
-    switch instead {
-    case .replaces(let older): replaced(older, by: match, outcome, as: part)
-    case .crowdsOut(let older): crowdedOut(older, by: match, outcome)
-    case nil: break
-    }
+    if let older = instead.replaced { replaced(older, by: match, outcome, as: part) }
+    if let older = instead.crowdedOut { crowdedOut(older, by: match, outcome) }
   }
 
   /// - Returns: whether the event tells something new of a delivery.
   mutating func note(_ event: DeviceEvent, at: Instant) -> Bool {
-    if case .hushed(let notification, let part) = event {
-      for index in shown[notification] ?? [] {
+    if case .hushed(let alert, let part) = event {
+      for index in shown[alert] ?? [] {
         change(index) { $0.note(event, at: at) }
         show(index, as: part)
       }
@@ -94,7 +90,7 @@ struct DeliveryStories {
   /// Each match of a newer change may replace the same alert. The deliveries of that alert are
   /// examined only at the first such match.
   private mutating func replaced(
-    _ older: Identifier, by match: TracedMatch, _ outcome: TracedMatch.Outcome, as part: TracedPart
+    _ older: TracedAlert, by match: TracedMatch, _ outcome: TracedMatch.Outcome, as part: TracedPart
   ) {
     guard let indices = shown[older], part != .alert(older) else { return }
     let done =
@@ -109,7 +105,7 @@ struct DeliveryStories {
   /// The older alert gives way to a newer alert. Deliveries of the older alert end if they are
   /// pending.
   private mutating func crowdedOut(
-    _ older: Identifier, by match: TracedMatch, _ outcome: TracedMatch.Outcome
+    _ older: TracedAlert, by match: TracedMatch, _ outcome: TracedMatch.Outcome
   ) {
     guard let indices = shown[older] else { return }
     let done = crowded.updateValue(indices.count, forKey: older) ?? 0
@@ -119,7 +115,7 @@ struct DeliveryStories {
   }
 
   private mutating func show(_ index: Int, as part: TracedPart) {
-    if case .alert(let notification) = part { shown[notification, default: []].append(index) }
+    if case .alert(let alert) = part { shown[alert, default: []].append(index) }
   }
 
   private mutating func changeAll(_ change: (inout DeliveryStory) -> Void) {

@@ -130,11 +130,9 @@ struct DeliveryStory {
       }
       return
     }
-    switch instead {
-    case .replaces(let older) where parts.contains(.alert(older)): parts.insert(part)
-    case .crowdsOut(let older) where parts.contains(.alert(older)) && state == .pending:
+    if let older = instead.replaced, parts.contains(.alert(older)) { parts.insert(part) }
+    if let older = instead.crowdedOut, parts.contains(.alert(older)), state == .pending {
       state = .ended(.crowdedOut)
-    case .replaces, .crowdsOut, nil: break
     }
   }
 
@@ -149,8 +147,8 @@ struct DeliveryStory {
       }
     case .retired(let reason): ends(as: .retired(reason), canStillBeTold: false)
     case .unregistered: ends(as: .unregistered(at: at), canStillBeTold: false)
-    case .hushed(let notification, let part):
-      if parts.contains(.alert(notification)) { parts = [part] }
+    case .hushed(let alert, let part):
+      if parts.contains(.alert(alert)) { parts = [part] }
     case .registered, .waits, .waitsForConnection: break
     }
   }
@@ -173,7 +171,7 @@ struct DeliveryStory {
   }
 
   private func tells(_ wake: TracedWake) -> Bool {
-    if isAlert { return wake.isAlert && parts.contains(.alert(wake.shows)) }
+    if isAlert { return wake.alert.map { parts.contains(.alert($0)) } ?? false }
     return wake.runsApp && wake.names.contains { parts.contains($0) }
   }
 
@@ -183,7 +181,7 @@ struct DeliveryStory {
       state = .told(
         Told(
           wake: wake.number, isOverCourier: wake.transport == .courier,
-          isBeside: wake.isAlert && !isAlert, at: at))
+          isBeside: wake.alertOf != nil && !isAlert, at: at))
     } else if let told = toldBefore.take() {
       state = .told(told)
     } else if let ifFails {
@@ -210,7 +208,10 @@ struct DeliveryStory {
       guard case .flying(let wake, _) = state else { return false }
       return !isAlert && wake.number <= number
     case .marked(let notifications):
-      return notifications.contains { parts.contains(.alert($0)) }
+      return parts.contains { part in
+        guard case .alert(let alert) = part else { return false }
+        return notifications.contains(alert.notification)
+      }
     }
   }
 

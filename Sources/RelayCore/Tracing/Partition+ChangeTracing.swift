@@ -52,23 +52,25 @@ extension Partition {
 }
 
 extension Lane {
-  /// The older alert, waiting or in flight, that gives way to this match's alert, so that no later
-  /// wake shows the older one; `nil` if no alert gives way.
-  func givesWay(to match: Match, limits: Limits) -> TracedMatch.Instead? {
-    guard let key = match.alert else { return nil }
+  /// The older alerts, waiting or in flight, that give way to this match's alert, so that no later
+  /// wake shows them.
+  func givesWay(to match: Match, limits: Limits) -> TracedMatch.Instead {
+    var older = TracedMatch.Instead()
+    guard let key = match.alert else { return older }
     if let same = pending.alerts.first(where: { $0.key == key }) {
-      return .replaces(same.content.notification)
+      older.replaced = same.content.alert
+      return older
     }
     // If the attempt fails, the alert that the attempt shows gives way to the alert of this match.
-    if let shown = flight?.alert, shown.key == key { return .replaces(shown.content.notification) }
-    guard pending.alerts.count >= limits.alertsPending, let first = pending.alerts.first else {
-      return nil
+    if let shown = flight?.alert, shown.key == key { older.replaced = shown.content.alert }
+    if pending.alerts.count >= limits.alertsPending {
+      older.crowdedOut = pending.alerts.first?.content.alert
     }
-    return .crowdsOut(first.content.notification)
+    return older
   }
 
   /// What a match has done to the lane, which is not retired.
-  func outcome(of match: Match, instead: TracedMatch.Instead?) -> TracedMatch.Outcome {
+  func outcome(of match: Match, instead: TracedMatch.Instead) -> TracedMatch.Outcome {
     var gathers: Instant?
     if case .gathering(_, let due) = state { gathers = due }
     return .pends(part(of: match), gathers: gathers, instead: instead)
@@ -76,7 +78,7 @@ extension Lane {
 
   /// The part of the lane where this match pends.
   func part(of match: Match) -> TracedPart {
-    if match.alert != nil { return .alert(match.content.notification) }
+    if match.alert != nil { return .alert(match.content.alert) }
     return part(of: match.content)
   }
 

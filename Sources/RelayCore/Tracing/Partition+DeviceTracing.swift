@@ -45,7 +45,7 @@ extension Partition {
   ///
   /// - Parameter names: what the payload names.
   mutating func traceWake(
-    _ device: Int, _ attempt: Lane.Attempt, over route: RouteKey, shows: Identifier,
+    _ device: Int, _ attempt: Lane.Attempt, over route: RouteKey, shows: NotificationContent,
     names: [TracedPart]
   ) {
     guard trace.isOn else { return }
@@ -53,7 +53,8 @@ extension Partition {
       attempt.isRepeat ? .fallback : attempt.isLadder ? .ladder : .news
     let wake = TracedWake(
       number: attempt.wake, transport: route.transport, topic: route.topic,
-      isAlert: attempt.isAlert, runsApp: attempt.runsApp, shows: shows,
+      runsApp: attempt.runsApp, shows: shows.notification,
+      alertOf: attempt.isAlert ? shows.subscription : nil,
       names: attempt.runsApp ? names : [], tries: attempt.tries, cause: cause)
     write(of: device, at: attempt.at) { $0.write(wake) }
   }

@@ -146,7 +146,7 @@ extension Lane {
         Standing.Part(part: part, position: position, reason: reason, isInLine: isInLine))
     }
     if let flight, let shown = flight.alert {
-      add(.alert(shown.content.notification), shown.position, .underWay(flight.wake))
+      add(.alert(shown.content.alert), shown.position, .underWay(flight.wake))
     }
     for (index, alert) in pending.alerts.enumerated() {
       var alone = self
@@ -154,7 +154,7 @@ extension Lane {
       alone.pending.alerts = [alert]
       let reason = flight == nil ? reason(alone) : .queued
       add(
-        .alert(alert.content.notification), alert.position, reason,
+        .alert(alert.content.alert), alert.position, reason,
         isInLine: flight == nil && index == 0)
     }
     for (part, subject) in zip(pending.waking.parts, pending.subjects) {

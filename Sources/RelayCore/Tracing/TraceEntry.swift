@@ -49,8 +49,8 @@ package enum DeviceEvent: Hashable, Sendable {
   case receipt(TracedReceipt)
   /// What pended for this subscription or zone is not told any more.
   case withdrawn(Withdrawal)
-  /// The alert of this notification does not fit into a push, and pends as this part instead.
-  case hushed(Identifier, TracedPart)
+  /// The alert does not fit into a push, and pends as this part instead.
+  case hushed(TracedAlert, TracedPart)
 }
 
 /// What happened to a user's subscriptions and shared zones, in the user's home partition.

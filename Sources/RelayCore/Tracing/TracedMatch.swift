@@ -24,15 +24,15 @@ package struct TracedMatch: Hashable, Sendable {
     case retired
     /// The notification pends on the lane: alone as this part, or merged into this part. `gathers`
     /// is when the lane's open window ends; `nil` if no window is open.
-    case pends(TracedPart, gathers: Instant?, instead: Instead?)
+    case pends(TracedPart, gathers: Instant?, instead: Instead = Instead())
   }
 
-  /// An older alert that will not be shown, because this notification's alert takes its place.
-  package enum Instead: Hashable, Sendable {
-    /// The older alert has the same key.
-    case replaces(Identifier)
-    /// The older alert has another key, and gave way because too many alerts wait.
-    case crowdsOut(Identifier)
+  /// The older alerts that will not be shown, because this notification's alert takes their places.
+  package struct Instead: Hashable, Sendable {
+    /// The older alert with the same key.
+    package var replaced: TracedAlert?
+    /// The oldest alert, which gave way because too many alerts wait.
+    package var crowdedOut: TracedAlert?
   }
 }
 
@@ -43,8 +43,14 @@ package enum TracedPart: Hashable, Sendable {
   case query
   /// The zones beyond the limit of zones that a lane names.
   case many
-  /// The alert of this notification.
-  case alert(Identifier)
+  case alert(TracedAlert)
+}
+
+/// The alert of one subscription. A change may fire several subscriptions with alerts, and each of
+/// these alerts has its own push.
+package struct TracedAlert: Hashable, Sendable {
+  package var notification: Identifier
+  package var subscription: SubscriptionID
 }
 
 extension Subjects {
@@ -54,6 +60,10 @@ extension Subjects {
   var parts: [TracedPart] {
     zones.map(\.zonePart) + query.map { _ in .query } + overflow.map { _ in .many }
   }
+}
+
+extension NotificationContent {
+  var alert: TracedAlert { TracedAlert(notification: notification, subscription: subscription) }
 }
 
 extension Pending {

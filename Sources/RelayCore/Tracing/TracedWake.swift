@@ -3,16 +3,21 @@ package struct TracedWake: Hashable, Sendable {
   package var number: UInt32
   package var transport: Transport
   package var topic: String
-  package var isAlert: Bool
   /// Whether the wake runs the app. Only such a wake tells of what it names besides its alert.
   package var runsApp: Bool
   /// The notification that the wake shows.
   package var shows: Identifier
+  /// The subscription whose alert the wake shows; `nil` if the wake shows no alert.
+  package var alertOf: SubscriptionID?
   /// The parts of the lane that the wake names.
   package var names: [TracedPart]
   /// Which try this is to bring the wake to the device; the first is 1.
   package var tries: Int
   package var cause: Cause
+
+  package var alert: TracedAlert? {
+    alertOf.map { TracedAlert(notification: shows, subscription: $0) }
+  }
 
   /// Why the wake is sent.
   package enum Cause: UInt8, Hashable, Sendable {

@@ -78,10 +78,10 @@ extension TraceLine {
       case .pends(let part, let gathers, let instead):
         line.outcome = part.kind
         line.until = gathers?.milliseconds
-        switch instead {
-        case .replaces(let older): (line.instead, line.insteadKind) = (older.text, "replaces")
-        case .crowdsOut(let older): (line.instead, line.insteadKind) = (older.text, "crowds_out")
-        case nil: break
+        if let older = instead.crowdedOut {
+          (line.instead, line.insteadKind) = (older.notification.text, "crowds_out")
+        } else if let older = instead.replaced {
+          (line.instead, line.insteadKind) = (older.notification.text, "replaces")
         }
       }
       return line
@@ -112,8 +112,9 @@ extension TraceLine {
     case .withdrawn(.zone(let zone, let database)):
       (self.event, kind) = ("withdrawn", "zone")
       name(zone, database)
-    case .hushed(let notification, _):
-      (self.event, notificationID) = ("hushed", notification.text)
+    case .hushed(let alert, _):
+      (self.event, notificationID) = ("hushed", alert.notification.text)
+      subscriptionID = alert.subscription.name
     }
   }
 
@@ -121,7 +122,8 @@ extension TraceLine {
     event = "wake"
     w = wake.number
     route = RouteName(transport: wake.transport.name, topic: wake.topic)
-    kind = wake.isAlert ? "alert" : "background"
+    kind = wake.alertOf == nil ? "background" : "alert"
+    subscriptionID = wake.alertOf?.name
     reason = wake.cause.name
     notificationID = wake.shows.text
     names = wake.names.map(\.text)

@@ -247,9 +247,13 @@ struct Model {
           held.append(Held(subscription: new, ordinal: row.ordinal))
         }
       case .delete(let id):
-        held.removeAll {
+        let place = held.firstIndex {
           $0.subscription.id == id && $0.subscription.database == request.database
         }
+        // A subscription that fires once is gone when it has fired; a deletion then withdraws
+        // nothing.
+        guard let place else { continue }
+        held.remove(at: place)
         withdrawn[request.user, default: [:]][.subscription(id, request.database)] = row.ordinal
       }
       subscriptions[request.user] = held

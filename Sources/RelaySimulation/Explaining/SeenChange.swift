@@ -33,6 +33,8 @@ struct SeenChange {
     var runsApp: Bool
     var position: Position
     var zonePosition: Position
+    /// Whether a slice may have fired it later than the world saw.
+    var isLate = false
   }
 
   /// What the world knows of a device's retirement.

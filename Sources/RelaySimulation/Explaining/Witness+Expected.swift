@@ -2,10 +2,13 @@ import RelayCore
 
 /// The outcomes that the world allows for a pair of a change and a device.
 extension Witness {
-  /// - Parameter waiting: the reasons for which a notification that pends may still be untold.
+  /// - Parameters:
+  ///   - waiting: the reasons for which a notification that pends may still be untold.
+  ///   - subscription: the subscription whose delivery is meant; `nil` means all deliveries.
   /// - Returns: the allowed outcomes; `nil` if the world knows too little.
   func expected(
-    _ notification: Identifier, for key: DeviceKey, waiting: Set<String>
+    _ notification: Identifier, for key: DeviceKey, waiting: Set<String>,
+    of subscription: SubscriptionID? = nil
   ) -> Set<String>? {
     guard let all = arrivals[notification], let first = all.first, !unclear.contains(key.user)
     else { return nil }
@@ -22,7 +25,7 @@ extension Witness {
       if !isOwners { return nil }
     }
     if !isOwners, plan.limits.fanOuts <= 3 { allowed.formUnion(onItsWay) }
-    allowed.formUnion(arrived(here, key, isOwners: isOwners, waiting) ?? ["?"])
+    allowed.formUnion(arrived(here, key, subscription, isOwners: isOwners, waiting) ?? ["?"])
     return allowed.contains("?") ? nil : allowed
   }
 
@@ -51,7 +54,8 @@ extension Witness {
 
   /// The outcomes of a change that came to the user's partition.
   private func arrived(
-    _ here: SeenChange, _ key: DeviceKey, isOwners: Bool, _ waiting: Set<String>
+    _ here: SeenChange, _ key: DeviceKey, _ subscription: SubscriptionID?, isOwners: Bool,
+    _ waiting: Set<String>
   ) -> Set<String>? {
     let change = here.change
     if change.database != .public, !isOwners {
@@ -62,10 +66,11 @@ extension Witness {
       }
     }
     guard let retiring = here.devices[key] else { return ["unregistered"] }
-    guard let fired = here.fired[key.user] else {
+    guard var fired = here.fired[key.user] else {
       return [here.covered.contains(key.user) ? "filter_not_met" : "no_subscription"]
     }
     if change.author == Change.Author(user: key.user, client: key.client) { return ["own_change"] }
+    if let subscription { fired.removeAll { $0.subscription != subscription } }
     switch retiring {
     case .yes: return ["retired"]
     case .maybe: return outcomes(fired, key, waiting).union(["retired"])
@@ -83,7 +88,7 @@ extension Witness {
       for sight in sights[key] ?? [] {
         if case .fired(let other) = sight, other.position == fired.position {
           isAfter = true
-        } else if isAfter {
+        } else if isAfter || sight.isLate {
           delivery.note(sight)
         }
       }
@@ -102,5 +107,11 @@ extension SeenChange {
     if change.database == .public { return true }
     guard partition == change.home else { return true }
     return partitions.contains(partition) || !members.isEmpty
+  }
+}
+
+extension Witness.Sight {
+  fileprivate var isLate: Bool {
+    if case .fired(let fired) = self { fired.isLate } else { false }
   }
 }

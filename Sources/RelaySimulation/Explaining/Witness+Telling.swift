@@ -12,6 +12,8 @@ struct SeenDelivery {
   private var flight: (push: Witness.Push, isSure: Bool)?
   /// Newer alerts with the same appearance; one of them may be shown in place of this notification.
   private var newer: Set<String> = []
+  /// Alerts with the same appearance that slices may have fired; they may be newer.
+  private var late: Set<String> = []
   private var hasNewerAlert = false
   private var hasBegunAgain = false
   /// Whether the notification stops pending if the push under way fails.
@@ -32,8 +34,11 @@ struct SeenDelivery {
   mutating func note(_ sight: Witness.Sight) {
     switch sight {
     case .fired(let other):
-      guard other.alert != nil, other.notification != fired.notification else { return }
-      if other.alert == fired.alert { newer.insert(other.notification.text) }
+      guard other.alert != nil, other.position != fired.position else { return }
+      if other.alert == fired.alert {
+        if other.isLate { late.insert(other.notification.text) }
+        if !other.isLate { newer.insert(other.notification.text) }
+      }
       hasNewerAlert = true
     case .pushed(let push): pushed(push)
     case .ended(let id, let verdict): ended(id, verdict)
@@ -51,9 +56,13 @@ struct SeenDelivery {
       if database == fired.database, zones.contains(fired.zone) { courierWake = nil }
     case .marked(let notifications):
       guard fired.alert != nil else { return }
-      if notifications.contains(fired.notification) {
+      // Once a newer alert has replaced this one, only the relay knows which of them the mark ends.
+      let replacing = newer.union(late)
+      if notifications.contains(fired.notification), replacing.isEmpty {
         received()
-      } else if notifications.contains(where: { newer.contains($0.text) }) {
+      } else if notifications.contains(where: {
+        $0 == fired.notification || replacing.contains($0.text)
+      }) {
         maybe("fetched")
       }
     case .withdrawn(let withdrawal): if means(withdrawal) { ends("withdrawn") }
@@ -86,7 +95,8 @@ struct SeenDelivery {
       return shown == fired.notification.text || isNamed || text.isMore ? false : nil
     }
     guard push.alert == alert else { return nil }
-    return shown == fired.notification.text || newer.contains(shown) ? true : nil
+    if shown == fired.notification.text || newer.contains(shown) { return true }
+    return late.contains(shown) ? false : nil
   }
 
   private mutating func pushed(_ push: Witness.Push) {

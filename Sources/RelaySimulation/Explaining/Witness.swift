@@ -130,7 +130,9 @@ extension Witness {
       }
     case .modify(let request):
       for case .delete(let id) in request.operations {
-        withdraw(.subscription(id, request.database), of: request.user)
+        let withdrawal = Withdrawal.subscription(id, request.database)
+        guard model.withdrawn[request.user]?[withdrawal] == row.ordinal else { continue }
+        withdraw(withdrawal, of: request.user)
       }
     default: break
     }
@@ -146,7 +148,10 @@ extension Witness {
     withdrawEnded(by: arrival)
     for (user, all) in arrival.fired {
       for key in devices.keys where key.user == user {
-        for fired in all { saw(.fired(fired), of: key) }
+        for var fired in all {
+          fired.isLate = arrival.isUnclear
+          saw(.fired(fired), of: key)
+        }
         lastMatch[key] = max(lastMatch[key] ?? .zero, row.at)
       }
     }

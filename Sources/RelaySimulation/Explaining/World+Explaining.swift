@@ -10,7 +10,7 @@ extension World {
       guard mutant != .losesEntries else { return }
       return store.trace.add([TraceEntry(at: now, .lost(entries.count))])
     }
-    store.trace.add(entries)
+    store.trace.add(mutant == .mixesAlerts ? entries.map(\.withMixedAlerts) : entries)
   }
 
   func checkExplanation() throws {
@@ -22,22 +22,27 @@ extension World {
     guard let zone = observer.witness.arrivals[notification]?.first?.change.zone else { return }
     let standing = daemon.coordinator.standings(of: [key], zones: [zone])[0]
     let found = Explanation.of(notification, in: store.trace.entries, standing)
+    let waiting = waiting(client, key)
     let outcome = found.last?.outcome.text ?? "no longer known"
     outcome.split(separator: " ").first.map { self.outcome.explained.told(String($0)) }
-    guard
-      let expected = observer.witness.expected(
-        notification, for: key, waiting: waiting(client, key))
+    guard let expected = observer.witness.expected(notification, for: key, waiting: waiting)
     else { return self.outcome.explained.isUnclear() }
     self.outcome.explained.compared(isExact: expected.count == 1)
-    let mayBeLost = plan[.entriesLost] > 0 && ["unknown", "no longer known"].contains(outcome)
     tell?("  explained \(notification.text) for \(key.line): \(outcome) of \(expected.sorted())")
-    guard !expected.contains(outcome), !mayBeLost else { return }
+    var checks = [("\(notification.text) for \(key.line)", outcome, expected)]
+    for delivery in found.last?.deliveries ?? [] {
+      let (id, text) = (delivery.subscription, delivery.outcome.text)
+      let allowed = observer.witness.expected(notification, for: key, waiting: waiting, of: id)
+      checks.append(("\(checks[0].0) by \(id.name)", text, allowed ?? [text]))
+    }
+    let lost: Set<String> = plan[.entriesLost] > 0 ? ["unknown", "no longer known"] : []
+    guard let wrong = checks.first(where: { !$0.2.contains($0.1) && !lost.contains($0.1) })
+    else { return }
     for entry in found.last?.story ?? [] { tell?("  story: \(entry.event)") }
     for part in standing.pending { tell?("  pending: \(part)") }
     for sight in observer.witness.sights[key] ?? [] { tell?("  seen: \(sight)") }
     throw InvariantViolation(
-      .explanationsAreTrue,
-      "\(notification.text) for \(key.line) is \(outcome), and was \(expected.sorted())")
+      .explanationsAreTrue, "\(wrong.0) is \(wrong.1), and was \(wrong.2.sorted())")
   }
 
   /// A change, mostly a recent one, and a client, mostly one of a user whom the change concerns.
@@ -115,5 +120,14 @@ extension Explanation.Outcome {
     case .not(let reason): reason.code
     case .unknown: "unknown"
     }
+  }
+}
+
+extension TraceEntry {
+  /// The entry with the alert of another subscription, if it is the entry of an alert's wake.
+  fileprivate var withMixedAlerts: TraceEntry {
+    guard case .device(let key, .wake(var wake)) = event, wake.alertOf != nil else { return self }
+    wake.alertOf = SubscriptionID("db")
+    return TraceEntry(at: at, .device(key, .wake(wake)))
   }
 }

@@ -276,7 +276,7 @@ import Testing
       if case .matched(let match) = entry.event { match } else { nil }
     }
     var match = try #require(found.last)
-    match.devices[0].outcome = .pends(.many, gathers: nil, instead: nil)
+    match.devices[0].outcome = .pends(.many, gathers: nil)
     let events: [TraceEvent] = [.began, .matched(match)]
     let entries = rig.entries + events.map { TraceEntry(at: Sample.start, $0) }
     var standing = Standing(device: TraceRig.device, at: rig.now)

@@ -10,14 +10,18 @@ import Testing
 
   private static let changes: UInt64 = 10
 
+  private static func alert(_ change: UInt64) -> TracedAlert {
+    TracedAlert(notification: Sample.nid(change), subscription: SubscriptionID("alerts"))
+  }
+
   private static func pends(_ kind: Kind, _ change: UInt64, _ index: Int) -> TracedMatch.Outcome {
-    let older = Sample.nid(change > 1 && index == 0 ? change - 1 : change)
+    let older = alert(change > 1 && index == 0 ? change - 1 : change)
     switch kind {
-    case .query: return .pends(.query, gathers: nil, instead: nil)
+    case .query: return .pends(.query, gathers: nil)
     case .replacedAlerts:
-      return .pends(.alert(Sample.nid(change)), gathers: nil, instead: .replaces(older))
+      return .pends(.alert(alert(change)), gathers: nil, instead: .init(replaced: older))
     case .crowdedAlerts:
-      return .pends(.alert(Sample.nid(change)), gathers: nil, instead: .crowdsOut(older))
+      return .pends(.alert(alert(change)), gathers: nil, instead: .init(crowdedOut: older))
     }
   }
 
@@ -55,8 +59,9 @@ import Testing
   private static func wakes(_ kind: Kind) -> [TraceEvent] {
     (1...2).flatMap { (number: UInt32) -> [TraceEvent] in
       let wake = TracedWake(
-        number: number, transport: .apns, topic: Sample.topic, isAlert: kind != .query,
-        runsApp: true, shows: Sample.nid(changes), names: [.query], tries: 1, cause: .news)
+        number: number, transport: .apns, topic: Sample.topic, runsApp: true,
+        shows: Sample.nid(changes), alertOf: kind == .query ? nil : alert(1).subscription,
+        names: [.query], tries: 1, cause: .news)
       return [
         .device(TraceRig.device, .wake(wake)),
         .device(

@@ -274,11 +274,8 @@ extension TracedMatch.Outcome {
     case .pends(let part, let gathers, let instead):
       var line = "pends as \(part.line)"
       if let gathers { line += " until \((gathers - Sample.start).milliseconds)" }
-      switch instead {
-      case .replaces(let older): line += " in place of \(older.low)"
-      case .crowdsOut(let older): line += " crowds out \(older.low)"
-      case nil: break
-      }
+      if let older = instead.replaced { line += " in place of \(older.notification.low)" }
+      if let older = instead.crowdedOut { line += " crowds out \(older.notification.low)" }
       return line
     }
   }
@@ -290,7 +287,7 @@ extension TracedPart {
     case .zone(let zone, _): zone.name
     case .query: "query"
     case .many: "many"
-    case .alert(let notification): "alert \(notification.low)"
+    case .alert(let alert): "alert \(alert.notification.low)"
     }
   }
 }
@@ -308,7 +305,7 @@ extension DeviceEvent {
     case .wake(let wake):
       let names = wake.names.map(\.line).joined(separator: ", ")
       return "wake \(wake.number) \(wake.transport.name)"
-        + "\(wake.isAlert ? " alert \(wake.shows.low)" : "") [\(names)] try \(wake.tries) "
+        + "\(wake.alertOf != nil ? " alert \(wake.shows.low)" : "") [\(names)] try \(wake.tries) "
         + "\(wake.cause)"
     case .ended(let end):
       let name = "\(end.verdict)".prefix { $0 != "(" }
@@ -319,7 +316,8 @@ extension DeviceEvent {
     case .receipt(.connected(let after)): return "connected after \(after)"
     case .receipt(.marked(let read)): return "marked \(read.map(\.low))"
     case .withdrawn(let withdrawal): return "withdrawn \("\(withdrawal)".prefix { $0 != "(" })"
-    case .hushed(let notification, let part): return "hushed \(notification.low) to \(part.line)"
+    case .hushed(let alert, let part):
+      return "hushed \(alert.notification.low) to \(part.line)"
     }
   }
 }

@@ -19,15 +19,16 @@ extension EntryReader {
           wake: try number(), verdict: try verdict(), rests: try time(), dropsAlert: try flag()))
     case 8: return .receipt(try receipt())
     case 9: return .withdrawn(try withdrawal())
-    case 10: return .hushed(try notification(), try part())
+    case 10: return .hushed(try alert(), try part())
     case let other: throw wrong(other)
     }
   }
 
   private mutating func wake() throws(CodingFailure) -> TracedWake {
     var wake = TracedWake(
-      number: try number(), transport: try bytes.raw(), topic: try text(), isAlert: try flag(),
-      runsApp: try flag(), shows: try notification(), names: [], tries: 1, cause: .news)
+      number: try number(), transport: try bytes.raw(), topic: try text(), runsApp: try flag(),
+      shows: try notification(), alertOf: try flag() ? try subscription() : nil, names: [],
+      tries: 1, cause: .news)
     for _ in 0..<(try count()) { wake.names.append(try part()) }
     wake.tries = try number()
     wake.cause = try bytes.raw()

@@ -12,6 +12,7 @@ package struct EntryReader {
     var user: UserID?
     var zone: ZoneID?
     var notification: Identifier?
+    var subscription: SubscriptionID?
   }
 
   package init(_ bytes: [UInt8]) { self.bytes = ByteReader(bytes) }
@@ -116,6 +117,12 @@ package struct EntryReader {
     return notification
   }
 
+  mutating func subscription() throws(CodingFailure) -> SubscriptionID {
+    let subscription = try name(last.subscription)
+    last.subscription = subscription
+    return subscription
+  }
+
   /// Reads a name. If the entry states that the name has not changed, the result is the last name
   /// of the same kind.
   private mutating func name<Name: ByteCoded>(_ last: Name?) throws(CodingFailure) -> Name {
@@ -176,7 +183,7 @@ package struct EntryReader {
 
   private mutating func match() throws(CodingFailure) -> TracedMatch {
     var match = TracedMatch(
-      notification: try notification(), user: try user(), subscription: try bytes.value(),
+      notification: try notification(), user: try user(), subscription: try subscription(),
       database: try bytes.raw(), zone: try zone(), position: try bytes.value(),
       zonePosition: try bytes.value(), devices: [])
     for _ in 0..<(try count()) {
@@ -190,13 +197,10 @@ package struct EntryReader {
     case 1: return .own
     case 2: return .retired
     case 3:
-      let (part, gathers) = (try part(), try time())
-      switch try byte() {
-      case 0: return .pends(part, gathers: gathers, instead: nil)
-      case 1: return .pends(part, gathers: gathers, instead: .replaces(try notification()))
-      case 2: return .pends(part, gathers: gathers, instead: .crowdsOut(try notification()))
-      case let other: throw wrong(other)
-      }
+      return .pends(
+        try part(), gathers: try time(),
+        instead: TracedMatch.Instead(
+          replaced: try flag() ? try alert() : nil, crowdedOut: try flag() ? try alert() : nil))
     case let other: throw wrong(other)
     }
   }
@@ -206,8 +210,12 @@ package struct EntryReader {
     case 1: return .zone(try zone(), try bytes.raw())
     case 2: return .query
     case 3: return .many
-    case 4: return .alert(try notification())
+    case 4: return .alert(try alert())
     case let other: throw wrong(other)
     }
+  }
+
+  mutating func alert() throws(CodingFailure) -> TracedAlert {
+    TracedAlert(notification: try notification(), subscription: try subscription())
   }
 }

@@ -29,7 +29,7 @@ extension EntryWriter {
       write(withdrawal)
     case .hushed(let shown, let part):
       bytes.byte(10)
-      notification(shown)
+      alert(shown)
       write(part)
     }
   }
@@ -47,9 +47,10 @@ extension EntryWriter {
     bytes.number(UInt64(wake.number))
     bytes.byte(wake.transport.rawValue)
     bytes.text(wake.topic)
-    bytes.flag(wake.isAlert)
     bytes.flag(wake.runsApp)
     notification(wake.shows)
+    bytes.flag(wake.alertOf != nil)
+    if let alertOf = wake.alertOf { subscription(alertOf) }
     bytes.count(wake.names.count)
     for part in wake.names { write(part) }
     bytes.count(wake.tries)

@@ -85,7 +85,7 @@ extension EntryWriter {
     begin(.matched, at: now)
     self.notification(notification)
     self.user(user)
-    bytes.value(subscription)
+    self.subscription(subscription)
     bytes.byte(database.rawValue)
     self.zone(zone)
     bytes.value(position)
@@ -106,15 +106,8 @@ extension EntryWriter {
       bytes.byte(3)
       write(part)
       time(gathers)
-      switch instead {
-      case nil: bytes.byte(0)
-      case .replaces(let older):
-        bytes.byte(1)
-        notification(older)
-      case .crowdsOut(let older):
-        bytes.byte(2)
-        notification(older)
-      }
+      optional(instead.replaced)
+      optional(instead.crowdedOut)
     }
   }
 
@@ -128,7 +121,17 @@ extension EntryWriter {
     case .many: bytes.byte(3)
     case .alert(let shown):
       bytes.byte(4)
-      notification(shown)
+      alert(shown)
     }
+  }
+
+  private mutating func optional(_ alert: TracedAlert?) {
+    bytes.flag(alert != nil)
+    if let alert { self.alert(alert) }
+  }
+
+  mutating func alert(_ alert: TracedAlert) {
+    notification(alert.notification)
+    subscription(alert.subscription)
   }
 }

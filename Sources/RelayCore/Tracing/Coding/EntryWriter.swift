@@ -1,5 +1,5 @@
-/// Writes the entries of a batch compactly: the user, zone or notification that the batch named
-/// last is not written again.
+/// Writes the entries of a batch compactly: the user, zone, notification or subscription that the
+/// batch named last is not written again.
 struct EntryWriter: Sendable {
   var bytes = ByteWriter()
   private(set) var count = 0
@@ -17,6 +17,7 @@ struct EntryWriter: Sendable {
     var user: Range<Int>?
     var zone: (name: Range<Int>, owner: Range<Int>)?
     var notification: Identifier?
+    var subscription: Range<Int>?
   }
 
   /// Begins a batch.
@@ -105,6 +106,14 @@ struct EntryWriter: Sendable {
     if let written = last.user, bytes.holds(user.name, at: written) { return bytes.flag(true) }
     bytes.flag(false)
     last.user = text(user.name)
+  }
+
+  mutating func subscription(_ id: SubscriptionID) {
+    if let written = last.subscription, bytes.holds(id.name, at: written) {
+      return bytes.flag(true)
+    }
+    bytes.flag(false)
+    last.subscription = text(id.name)
   }
 
   mutating func zone(_ zone: ZoneID) {
