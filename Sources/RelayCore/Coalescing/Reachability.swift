@@ -50,10 +50,7 @@ package struct PushFallback: Hashable, Sendable {
   package var deadline: Instant
 
   package init(first: UInt32, last: UInt32, until: Instant, deadline: Instant) {
-    self.first = first
-    self.last = last
-    self.until = until
-    self.deadline = deadline
+    (self.first, self.last, self.until, self.deadline) = (first, last, until, deadline)
   }
 
   func covers(_ subject: Pending) -> Bool { subject.toldBy >= first }

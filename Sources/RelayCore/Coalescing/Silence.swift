@@ -15,9 +15,7 @@ package struct Silence: Hashable, Sendable {
   package var isTold: Bool
 
   package init(since: Instant, wakes: Int = 1, isTold: Bool = false) {
-    self.since = since
-    self.wakes = wakes
-    self.isTold = isTold
+    (self.since, self.wakes, self.isTold) = (since, wakes, isTold)
   }
 }
 

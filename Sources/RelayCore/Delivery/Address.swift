@@ -73,9 +73,7 @@ package struct RouteKey: Hashable, Comparable, Sendable {
   package var topic: String
 
   package init(scope: Scope, transport: Transport, topic: String) {
-    self.scope = scope
-    self.transport = transport
-    self.topic = topic
+    (self.scope, self.transport, self.topic) = (scope, transport, topic)
   }
 
   package static func < (left: RouteKey, right: RouteKey) -> Bool {

@@ -44,9 +44,7 @@ package struct WakeText: Hashable, Sendable {
     package var waits: Bool
 
     package init(zone: ZoneID, database: Database, waits: Bool = false) {
-      self.zone = zone
-      self.database = database
-      self.waits = waits
+      (self.zone, self.database, self.waits) = (zone, database, waits)
     }
   }
 }

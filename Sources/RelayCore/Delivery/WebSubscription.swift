@@ -13,9 +13,7 @@ package struct WebSubscription: Hashable, Sendable {
   package static let secretBytes = 16
 
   package init(endpoint: String, publicKey: [UInt8], secret: [UInt8]) {
-    self.endpoint = endpoint
-    self.publicKey = publicKey
-    self.secret = secret
+    (self.endpoint, self.publicKey, self.secret) = (endpoint, publicKey, secret)
   }
 
   /// Reads the bytes that the property `token` makes; `nil` if there are too few bytes.

@@ -5,9 +5,7 @@ package struct Entry: Hashable, Sendable {
   package var detail: Detail
 
   package init(subject: Subject, life: Life, detail: Detail) {
-    self.subject = subject
-    self.life = life
-    self.detail = detail
+    (self.subject, self.life, self.detail) = (subject, life, detail)
   }
 }
 
@@ -147,10 +145,7 @@ package struct NotificationDetail: Hashable, Sendable {
   package init(
     kind: Kind, database: Database, notification: Identifier, read: ReadMark? = nil
   ) {
-    self.kind = kind
-    self.database = database
-    self.notification = notification
-    self.read = read
+    (self.kind, self.database, self.notification, self.read) = (kind, database, notification, read)
   }
 
   package var isRead: Bool { read != nil }

@@ -10,9 +10,7 @@ package struct Holdings: Hashable, Sendable {
   package var max: Int
 
   package init(present: Int, held: Set<Subject>, max: Int) {
-    self.present = present
-    self.held = held
-    self.max = max
+    (self.present, self.held, self.max) = (present, held, max)
   }
 
   package func hasRoom(for subject: Subject) -> Bool { held.contains(subject) || present < max }

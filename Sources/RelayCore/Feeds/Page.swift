@@ -93,10 +93,7 @@ package struct FeedState: Hashable, Sendable {
     head: Position = .zero, floor: Position = .zero, cleared: Position = .zero,
     hasGap: Bool = false
   ) {
-    self.head = head
-    self.floor = floor
-    self.cleared = cleared
-    self.hasGap = hasGap
+    (self.head, self.floor, self.cleared, self.hasGap) = (head, floor, cleared, hasGap)
   }
 
   /// The position of a caught-up reader: the greatest of `head`, `floor` and `cleared`.

@@ -7,9 +7,7 @@ package struct SequenceGaps: Hashable, Sendable {
     package var since: Instant
 
     package init(first: Int64, last: Int64, since: Instant) {
-      self.first = first
-      self.last = last
-      self.since = since
+      (self.first, self.last, self.since) = (first, last, since)
     }
   }
 

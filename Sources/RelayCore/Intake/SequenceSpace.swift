@@ -13,10 +13,7 @@ package struct SequenceSpace: Hashable, Sendable {
     origin: UInt64, highest: Int64, missing: SequenceGaps = SequenceGaps(),
     settled: [UInt64: Int64] = [:]
   ) {
-    self.origin = origin
-    self.highest = highest
-    self.missing = missing
-    self.settled = settled
+    (self.origin, self.highest, self.missing, self.settled) = (origin, highest, missing, settled)
   }
 
   func isSettled(_ subject: UInt64?, above number: Int64) -> Bool {

@@ -26,9 +26,7 @@ package struct SequenceTracker: Hashable, Sendable {
   package var outlived: Outlived?
 
   package init(spaces: [SequenceSpace] = [], gap: Gap = .none, outlived: Outlived? = nil) {
-    self.spaces = spaces
-    self.gap = gap
-    self.outlived = outlived
+    (self.spaces, self.gap, self.outlived) = (spaces, gap, outlived)
   }
 
   package var isEmpty: Bool { spaces.isEmpty && gap == .none && outlived == nil }

@@ -8,9 +8,7 @@ package struct Interest: Hashable, Sendable {
     package var recordType: String
 
     package init(scope: Scope, database: Database, recordType: String) {
-      self.scope = scope
-      self.database = database
-      self.recordType = recordType
+      (self.scope, self.database, self.recordType) = (scope, database, recordType)
     }
 
     package static func == (left: Key, right: Key) -> Bool {

@@ -96,10 +96,7 @@ package struct RecordChange: Hashable, Sendable {
   private var ordered: [Field]
 
   package init(verb: Verb, name: String, type: String, tag: String? = nil, fields: [Field] = []) {
-    self.verb = verb
-    self.name = name
-    self.type = type
-    self.tag = tag
+    (self.verb, self.name, self.type, self.tag) = (verb, name, type, tag)
     ordered = Field.inOrder(fields)
   }
 

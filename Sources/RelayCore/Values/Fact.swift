@@ -33,10 +33,7 @@ package struct Registration: Hashable, Sendable {
   package var address: Address
 
   package init(scope: Scope, user: UserID, client: ClientID, address: Address) {
-    self.scope = scope
-    self.user = user
-    self.client = client
-    self.address = address
+    (self.scope, self.user, self.client, self.address) = (scope, user, client, address)
   }
 }
 
@@ -51,9 +48,7 @@ package struct Unregistration: Hashable, Sendable {
   package var device: Device
 
   package init(scope: Scope, user: UserID, device: Device) {
-    self.scope = scope
-    self.user = user
-    self.device = device
+    (self.scope, self.user, self.device) = (scope, user, device)
   }
 }
 
@@ -69,10 +64,7 @@ package struct SubscriptionsRequest: Hashable, Sendable {
   package var operations: [Operation]
 
   package init(scope: Scope, user: UserID, database: Database, operations: [Operation]) {
-    self.scope = scope
-    self.user = user
-    self.database = database
-    self.operations = operations
+    (self.scope, self.user, self.database, self.operations) = (scope, user, database, operations)
   }
 }
 
@@ -86,10 +78,7 @@ package struct ReadRequest: Hashable, Sendable {
   package var notifications: [Identifier]
 
   package init(scope: Scope, user: UserID, client: ClientID?, notifications: [Identifier]) {
-    self.scope = scope
-    self.user = user
-    self.client = client
-    self.notifications = notifications
+    (self.scope, self.user, self.client, self.notifications) = (scope, user, client, notifications)
   }
 }
 
@@ -102,10 +91,7 @@ package struct BadgeRequest: Hashable, Sendable {
   package var badge: Int
 
   package init(scope: Scope, user: UserID, topic: String?, badge: Int) {
-    self.scope = scope
-    self.user = user
-    self.topic = topic
-    self.badge = badge
+    (self.scope, self.user, self.topic, self.badge) = (scope, user, topic, badge)
   }
 }
 
@@ -129,9 +115,7 @@ package struct Forwarded: Hashable, Sendable {
   package var message: Message
 
   package init(source: PartitionID, serial: Position, message: Message) {
-    self.source = source
-    self.serial = serial
-    self.message = message
+    (self.source, self.serial, self.message) = (source, serial, message)
   }
 
   package enum Message: Hashable, Sendable {
@@ -166,8 +150,6 @@ package struct TokenExpiry: Hashable, Sendable {
   package var user: UserID?
 
   package init(container: String? = nil, environment: Environment? = nil, user: UserID? = nil) {
-    self.container = container
-    self.environment = environment
-    self.user = user
+    (self.container, self.environment, self.user) = (container, environment, user)
   }
 }

@@ -46,10 +46,7 @@ package struct FeedbackPage: Hashable, Sendable {
   package init(
     items: [Item], hasMore: Bool, floor: FeedbackPosition, head: FeedbackPosition
   ) {
-    self.items = items
-    self.hasMore = hasMore
-    self.floor = floor
-    self.head = head
+    (self.items, self.hasMore, self.floor, self.head) = (items, hasMore, floor, head)
   }
 
   /// The position after which a reader continues, if it queried after `position`.

@@ -7,9 +7,6 @@ package struct JournalEntry: Hashable, Sendable {
   package var fact: Fact
 
   package init(partition: PartitionID, ordinal: Ordinal, at: Instant, fact: Fact) {
-    self.partition = partition
-    self.ordinal = ordinal
-    self.at = at
-    self.fact = fact
+    (self.partition, self.ordinal, self.at, self.fact) = (partition, ordinal, at, fact)
   }
 }

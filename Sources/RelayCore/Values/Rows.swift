@@ -5,10 +5,7 @@ package struct SubscriptionKey: Hashable, Sendable {
   package var id: SubscriptionID
 
   package init(scope: Scope, user: UserID, database: Database, id: SubscriptionID) {
-    self.scope = scope
-    self.user = user
-    self.database = database
-    self.id = id
+    (self.scope, self.user, self.database, self.id) = (scope, user, database, id)
   }
 }
 
@@ -21,10 +18,7 @@ package struct SubscriptionRow: Hashable, Sendable {
   package var subscription: Subscription
 
   package init(scope: Scope, user: UserID, serial: Position, subscription: Subscription) {
-    self.scope = scope
-    self.user = user
-    self.serial = serial
-    self.subscription = subscription
+    (self.scope, self.user, self.serial, self.subscription) = (scope, user, serial, subscription)
   }
 
   package var key: SubscriptionKey {
@@ -39,9 +33,7 @@ package struct DeviceKey: Hashable, Comparable, Sendable {
   package var client: ClientID
 
   package init(scope: Scope, user: UserID, client: ClientID) {
-    self.scope = scope
-    self.user = user
-    self.client = client
+    (self.scope, self.user, self.client) = (scope, user, client)
   }
 
   package static func < (left: DeviceKey, right: DeviceKey) -> Bool {
@@ -107,9 +99,7 @@ package struct RevocationRow: Hashable, Sendable {
   package var last: Position
 
   package init(scope: Scope, zone: ZoneID, last: Position) {
-    self.scope = scope
-    self.zone = zone
-    self.last = last
+    (self.scope, self.zone, self.last) = (scope, zone, last)
   }
 }
 
@@ -121,9 +111,7 @@ package struct MemberRow: Hashable, Sendable {
     package var participant: UserID
 
     package init(scope: Scope, zone: ZoneID, participant: UserID) {
-      self.scope = scope
-      self.zone = zone
-      self.participant = participant
+      (self.scope, self.zone, self.participant) = (scope, zone, participant)
     }
   }
 
@@ -144,9 +132,7 @@ package struct Remembered: Hashable, Sendable {
   package var fingerprint: UInt64
 
   package init(ordinal: Ordinal, at: Instant, fingerprint: UInt64) {
-    self.ordinal = ordinal
-    self.at = at
-    self.fingerprint = fingerprint
+    (self.ordinal, self.at, self.fingerprint) = (ordinal, at, fingerprint)
   }
 }
 
@@ -168,9 +154,7 @@ package struct OutboxRow: Hashable, Sendable {
   package var message: Forwarded.Message
 
   package init(source: PartitionID, key: Key, message: Forwarded.Message) {
-    self.source = source
-    self.key = key
-    self.message = message
+    (self.source, self.key, self.message) = (source, key, message)
   }
 }
 
@@ -209,9 +193,7 @@ package struct NumbersRow: Hashable, Sendable {
   package var numbers: SequenceTracker
 
   package init(scope: Scope, zone: ZoneID, numbers: SequenceTracker) {
-    self.scope = scope
-    self.zone = zone
-    self.numbers = numbers
+    (self.scope, self.zone, self.numbers) = (scope, zone, numbers)
   }
 }
 
@@ -249,9 +231,7 @@ package struct BadgeRow: Hashable, Sendable {
     package var topic: String
 
     package init(scope: Scope, user: UserID, topic: String) {
-      self.scope = scope
-      self.user = user
-      self.topic = topic
+      (self.scope, self.user, self.topic) = (scope, user, topic)
     }
   }
 
