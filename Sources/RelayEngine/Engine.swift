@@ -58,7 +58,8 @@ package final class Engine: RelayService, Sendable {
     inbox = Inbox(
       factsMax: settings.inboxMax, bytesMax: settings.inboxBytesMax,
       connectionsMax: settings.limits.courierConnections)
-    waitingReaders = WaitingReaders(readersMax: settings.readersMax)
+    waitingReaders = WaitingReaders(
+      readersMax: settings.readersMax, waitMax: settings.answerWithin)
   }
 
   /// Recovers, serves, and returns after `stop`. If the task is cancelled, the engine ends at once;
@@ -124,10 +125,10 @@ package final class Engine: RelayService, Sendable {
         close()
         group.cancelAll()
       }
-      let isStopped = try await loop.run()
+      try await loop.run()
       nextCommit.finish()
       nextFold.finish()
-      if isStopped { await loop.writeLastCut(leases) }
+      await loop.writeLastCut(leases)
     }
   }
 
@@ -187,7 +188,6 @@ package final class Engine: RelayService, Sendable {
   package func submit(
     _ facts: [Fact], by submitter: Submitter
   ) async throws(Unavailable) -> [Answer] {
-    guard !facts.isEmpty else { return [] }
     let inbox = inbox
     let result = await withCheckedContinuation {
       (waiter: CheckedContinuation<Result<[Answer], Unavailable>, Never>) in
@@ -200,24 +200,18 @@ package final class Engine: RelayService, Sendable {
   }
 
   package func known(_ changes: [Change]) async throws(Unavailable) -> [Bool] {
-    if inbox.isRecovering { throw Unavailable(.recovering, retryAfterSeconds: 1) }
+    if inbox.isRecovering { throw .recovering }
     let known = await answer { .asked(changes, $0) }
-    guard known.count == changes.count else { throw Unavailable(.draining, retryAfterSeconds: 5) }
+    guard known.count == changes.count else { throw .draining }
     return known
   }
 
   package func visible(_ places: [ReadTarget], until: Instant) async throws(Unavailable) {
     let inbox = inbox
-    let until = min(until, dependencies.clock.boot() + settings.answerWithin)
-    let seen = await waitingReaders.wait(for: places, until: until) { inbox.post(.readerWaits) }
-    switch seen {
-    case .visible: return
-    case .refused(let cause): throw Unavailable(cause, retryAfterSeconds: 5)
-    case .late: throw Unavailable(.storeSlow, retryAfterSeconds: 5)
-    case .full: throw Unavailable(.readersFull, retryAfterSeconds: 1)
-    case .recovering: throw Unavailable(.recovering, retryAfterSeconds: 1)
-    case .closed: throw Unavailable(.draining, retryAfterSeconds: 5)
-    }
+    let seen = await waitingReaders.wait(
+      for: places, until: until, at: dependencies.clock.boot()
+    ) { inbox.post(.readerWaits) }
+    if case .refused(let cause) = seen { throw cause }
   }
 
   /// How many readers wait for a fold.
@@ -239,7 +233,7 @@ package final class Engine: RelayService, Sendable {
   }
 
   package func connected(_ device: DeviceKey, connection: UInt64, after: UInt32?) -> Bool {
-    inbox.offer(.connected(device, connection, after: after))
+    inbox.post(.input(.connected(device, connection, after: after)))
   }
 
   package func left(_ device: DeviceKey, connection: UInt64, isExpectedBack: Bool) {
@@ -249,9 +243,9 @@ package final class Engine: RelayService, Sendable {
   package func standings(
     of devices: [DeviceKey], zones: [ZoneID]
   ) async throws(Unavailable) -> Standings {
-    if inbox.isRecovering { throw Unavailable(.recovering, retryAfterSeconds: 1) }
+    if inbox.isRecovering { throw .recovering }
     let standings = await answer { .standings(devices, zones, $0) }
-    guard let standings else { throw Unavailable(.draining, retryAfterSeconds: 5) }
+    guard let standings else { throw .draining }
     return standings
   }
 

@@ -6,20 +6,21 @@ extension EngineLoop {
   /// request gets the outcome.
   mutating func close() {
     for (_, request) in requests.sorted(by: { $0.key < $1.key }) {
-      request.answer?(.failure(Unavailable(.draining, retryAfterSeconds: 5)))
+      request.answer?(.failure(.draining))
     }
     requests = [:]
   }
 
   /// Writes the last cut after a clean stop.
   mutating func writeLastCut(_ leases: [Lease]) async {
-    guard let last = coordinator.lastCut(at: dependencies.clock.moment) else {
+    guard isStopped else { return }
+    guard let lastCut else {
       return logger.warning(
         "stopped without the last fold",
         metadata: ["reason": "facts wait to be stepped, or a fold failed"])
     }
     do throws(StoreError) {
-      _ = try await store.fold(last, leases: leases)
+      _ = try await store.fold(lastCut, leases: leases)
     } catch {
       logger.warning("stopped without the last fold", metadata: ["error": "\(error)"])
     }

@@ -10,7 +10,9 @@ struct EngineLoop: ~Copyable {
   private var lastRequest: UInt64 = 0
   /// Pushes that have no verdict yet.
   var handovers: [PushAttempt.ID: Handover] = [:]
-  private var isDone = false
+  /// Whether the coordinator has stopped, and its last cut.
+  private(set) var isStopped = false
+  private(set) var lastCut: Cut?
   /// How long the loop waits at most for the next turn.
   private var wait = Span.zero
 
@@ -52,22 +54,20 @@ struct EngineLoop: ~Copyable {
     self.logger = logger
   }
 
-  /// - Returns: true if the loop was told to stop and all work is done; false if it was cancelled.
-  mutating func run() async throws -> Bool {
+  /// Returns when the coordinator has stopped, or when the task is cancelled.
+  mutating func run() async throws {
     // Recovery may have read facts that no fold has stored yet. The first turn notes them before
     // any reader is served.
     try turn(Inbox.Batch())
     inbox.begin()
     waitingReaders.begin()
     dependencies.notifier.ready()
-    while !Task.isCancelled {
+    while !Task.isCancelled, !isStopped {
       let batch = await inbox.take(within: min(dependencies.notifier.beatEvery, wait))
       try turn(batch)
       dependencies.notifier.beat()
       waitingReaders.expire(at: dependencies.clock.boot())
-      if isDone { return true }
     }
-    return false
   }
 
   private mutating func turn(_ batch: Inbox.Batch) throws {
@@ -167,7 +167,7 @@ struct EngineLoop: ~Copyable {
     case .event(let event): tell(event)
     case .trace(let batches): dependencies.trace?.record(batches)
     case .timer(let span): wait = span
-    case .stopped: isDone = true
+    case .stopped(let last): (isStopped, lastCut) = (true, last)
     case .failed(let error, let failure):
       tell(failure, error)
       throw error
@@ -178,16 +178,16 @@ struct EngineLoop: ~Copyable {
     let inbox = inbox
     let handover = Handover()
     handovers[attempt.id] = handover
-    if attempt.route.transport == .courier, let courier = dependencies.courier {
+    if attempt.route.transport == .courier {
       // The courier writes the push at once to the connected device.
       _ = handover.begin()
-      return courier.tell(attempt.device, wake: attempt.wake, payload: attempt.payload) {
+      dependencies.courier?.tell(attempt.device, wake: attempt.wake, payload: attempt.payload) {
         inbox.post(.input(.verdict(attempt, $0)))
       }
+      return
     }
     guard let sender = dependencies.senders[attempt.route] else {
-      let reason = Verdict.Reason("no provider is configured for this route")
-      return inbox.post(.input(.verdict(attempt, .later(after: nil, .unsent, reason))))
+      preconditionFailure("the coordinator begins no push over a route without a sender")
     }
     let push = Push(
       id: dependencies.keys.pushID(device: attempt.device, wake: attempt.wake),

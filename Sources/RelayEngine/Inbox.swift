@@ -47,8 +47,6 @@ final class Inbox: Sendable {
   private struct State {
     var admission: Admission
     var batch = Batch()
-    var acknowledgements = 0
-    var connected = 0
     var waiter: CheckedContinuation<Void, Never>?
     /// When the timer fires, in nanoseconds of Dispatch's clock; 0 means that it is not set.
     var firesAt: UInt64 = 0
@@ -64,19 +62,11 @@ final class Inbox: Sendable {
   /// Dispatch documents its sources as thread-safe, but the Swift overlay does not declare them so.
   nonisolated(unsafe) private let timer = DispatchSource.makeTimerSource(
     queue: DispatchQueue(label: "zonerelay.loop-timer"))
-  /// How many inputs about opened courier connections may wait for the loop: twice the number of
-  /// connections that may be open, so that every open connection may be replaced at once. Inputs
-  /// about closed connections need no bound, because each connection closes only once.
-  private let connectedMax: Int
-  /// Acknowledgements beyond this bound are dropped, because a lost acknowledgement costs at most a
-  /// repeated wake.
-  private static let acknowledgementsMax = 65_536
 
   /// - Parameter connectionsMax: how many courier connections may be open at the same time.
   init(factsMax: Int, bytesMax: Int = .max, connectionsMax: Int = 50_000) {
     let bounds = Admission.Room(facts: factsMax, bytes: bytesMax)
-    state = Mutex(State(admission: Admission(bounds: bounds)))
-    connectedMax = 2 * connectionsMax
+    state = Mutex(State(admission: Admission(bounds: bounds, connectionsMax: connectionsMax)))
     timer.setEventHandler { [weak self] in self?.fire() }
     timer.activate()
   }
@@ -94,38 +84,20 @@ final class Inbox: Sendable {
     return refusal
   }
 
-  func post(_ event: Event) {
-    let (waiter, isLate) = queue(event)
-    waiter?.resume()
-    if isLate { event.answerLate() }
-  }
-
-  /// Takes an input that reports an opened connection of the courier. An input that reports a
-  /// closed connection goes to `post`, which never refuses an input: otherwise the device would
-  /// still count as connected.
+  /// Takes an event, or answers it at once if the loop has ended.
   ///
-  /// - Returns: false if too many opened connections wait or the loop has ended.
-  func offer(_ input: Coordinator.Input) -> Bool {
+  /// - Returns: false if the loop has ended, or `Admission` does not admit the input.
+  @discardableResult
+  func post(_ event: Event) -> Bool {
     let (isTaken, waiter): (Bool, CheckedContinuation<Void, Never>?) = state.withLock {
-      guard !$0.isClosed, $0.connected < connectedMax else { return (false, nil) }
-      $0.connected += 1
-      $0.batch.events.append(.input(input))
+      if $0.isClosed { return (false, nil) }
+      if case .input(let input) = event, !$0.admission.admits(input) { return (false, nil) }
+      $0.batch.events.append(event)
       return (true, $0.waiter.take())
     }
     waiter?.resume()
+    if !isTaken { event.answerLate() }
     return isTaken
-  }
-
-  private func queue(_ event: Event) -> (CheckedContinuation<Void, Never>?, isLate: Bool) {
-    state.withLock {
-      if $0.isClosed { return (nil, true) }
-      if case .input(.acknowledged) = event {
-        guard $0.acknowledgements < Self.acknowledgementsMax else { return (nil, false) }
-        $0.acknowledgements += 1
-      }
-      $0.batch.events.append(event)
-      return ($0.waiter.take(), false)
-    }
   }
 
   /// Recovery is over: takes facts from now on, unless the relay drains already.
@@ -144,7 +116,7 @@ final class Inbox: Sendable {
 
   /// Sets why new facts are refused from now on; `nil` means that they are taken. Draining is final
   /// and stays.
-  func refuseUnlessDraining(_ cause: Unavailable.Cause?) {
+  func refuseUnlessDraining(_ cause: Unavailable?) {
     state.withLock { $0.admission.refuse(cause) }
   }
 
@@ -174,7 +146,7 @@ final class Inbox: Sendable {
     }
     waiter?.resume()
     for submission in batch.submissions {
-      submission.answer(.failure(Unavailable(.draining, retryAfterSeconds: 5)))
+      submission.answer(.failure(.draining))
     }
     for event in batch.events { event.answerLate() }
   }
@@ -196,8 +168,7 @@ final class Inbox: Sendable {
     return state.withLock { state in
       defer {
         state.batch = Batch()
-        state.acknowledgements = 0
-        state.connected = 0
+        state.admission.emptied()
         state.hasFired = false
       }
       return state.batch

@@ -8,10 +8,12 @@ package final class WaitingReaders: Sendable {
 
   private let barrier: Mutex<ReadBarrier<Reader>>
 
-  package init(readersMax: Int) { barrier = Mutex(ReadBarrier(readersMax: readersMax)) }
+  package init(readersMax: Int, waitMax: Span) {
+    barrier = Mutex(ReadBarrier(readersMax: readersMax, waitMax: waitMax))
+  }
 
   /// The loop calls this when it has marked every place that recovery found unfolded. Until then,
-  /// every read gets `.recovering`.
+  /// every read is refused.
   package func begin() { barrier.withLock { $0.begin() } }
 
   /// Returns when everything marked in these places before the call is folded, or when the wait
@@ -19,14 +21,15 @@ package final class WaitingReaders: Sendable {
   ///
   /// - Parameters:
   ///   - until: the deadline on the boot clock.
+  ///   - now: the time on the boot clock.
   ///   - onWait: called once if the caller has to wait, after the caller was counted as a waiting
   ///     reader.
   package func wait(
-    for places: [ReadTarget], until: Instant, onWait: () -> Void
+    for places: [ReadTarget], until: Instant, at now: Instant, onWait: () -> Void
   ) async -> ReadOutcome {
     await withCheckedContinuation { (reader: Reader) in
       // One lock for counting and adding, so that simultaneous readers do not exceed the bound.
-      let outcome = barrier.withLock { $0.read(places, until: until, reader) }
+      let outcome = barrier.withLock { $0.read(places, until: until, at: now, reader) }
       if let outcome { reader.resume(returning: outcome) } else { onWait() }
     }
   }
@@ -41,7 +44,7 @@ package final class WaitingReaders: Sendable {
   package func folded() { end(.visible) { $0.folded() } }
 
   /// The fold was refused and is tried again, see `ReadBarrier.refused`.
-  package func refused(_ cause: Unavailable.Cause) { end(.refused(cause)) { $0.refused(cause) } }
+  package func refused(_ cause: Unavailable) { end(.refused(cause)) { $0.refused(cause) } }
 
   /// Ends the waiting of readers whose deadline has come.
   package func expire(at now: Instant) { end(.late) { $0.expire(at: now) } }

@@ -45,7 +45,7 @@ import Testing
     world.store.refuse(Self.takes(20_000))
     try await world.run { (engine: Engine) async throws -> Void in
       async let other = engine.submit([Self.change(1, Self.zone(1), bytes: 10)])
-      await #expect(throws: Unavailable(.requestTooLarge, retryAfterSeconds: 5)) {
+      await #expect(throws: Unavailable.requestTooLarge) {
         try await engine.submit([Self.change(2, Self.zone(2), bytes: 30_000)])
       }
       #expect(try await other == [.accepted])

@@ -83,7 +83,7 @@ import Testing
     let zone = zone
     try await world.run { (engine: Engine) async throws -> Void in
       world.store.inject([.refused(StoreError(.full, "no room"))], into: .append)
-      await #expect(throws: Unavailable(.storeFull, retryAfterSeconds: 5)) {
+      await #expect(throws: Unavailable.storeFull) {
         try await engine.submit([World.change(1, zone)])
       }
       #expect(await engine.health().reasons.contains { $0.contains("no room") })

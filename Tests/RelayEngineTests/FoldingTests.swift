@@ -85,7 +85,7 @@ import Testing
       #expect(try await engine.submit([World.change(1, zone)]) == [.accepted])
       while await engine.health().reasons.isEmpty { await Task.yield() }
       var taken: UInt64 = 1
-      await #expect(throws: Unavailable(.storeFull, retryAfterSeconds: 5)) {
+      await #expect(throws: Unavailable.storeFull) {
         while taken < 20 {
           taken += 1
           _ = try await engine.submit([World.change(taken, zone)])
@@ -113,7 +113,7 @@ import Testing
       while store.folds == 0 || store.journalTail > 0 { store = await engine.health().store }
       world.store.inject([.refused(full)], into: .append)
       world.store.inject(Array(repeating: .refused(full), count: refusals), into: .fold)
-      await #expect(throws: Unavailable(.storeFull, retryAfterSeconds: 5)) {
+      await #expect(throws: Unavailable.storeFull) {
         try await engine.submit([World.change(1, zone)])
       }
       #expect(await engine.health().reasons == ["the store refuses writes: no room"])

@@ -23,8 +23,8 @@ import Testing
 
     var refusal: Unavailable {
       switch self {
-      case .fanOuts: Unavailable(.fanOutsFull, retryAfterSeconds: 5)
-      case .messages: Unavailable(.forwardsFull, retryAfterSeconds: 5)
+      case .fanOuts: Unavailable.fanOutsFull
+      case .messages: Unavailable.forwardsFull
       }
     }
   }

@@ -11,7 +11,7 @@ import Testing
 
   /// The inbox refuses every submission until recovery is over.
   @Test func `the inbox is closed before recovery is over`() {
-    #expect(Inbox(factsMax: 10).offer(submission(1))?.cause == .recovering)
+    #expect(Inbox(factsMax: 10).offer(submission(1)) == .recovering)
   }
 
   /// Limit: limits.inboxChanges
@@ -20,7 +20,7 @@ import Testing
     let inbox = Inbox(factsMax: 10)
     inbox.begin()
     #expect(inbox.offer(submission(4)) == nil)
-    let refusal = isRefused ? Unavailable(.inboxFull, retryAfterSeconds: 1) : nil
+    let refusal = isRefused ? Unavailable.inboxFull : nil
     #expect(inbox.offer(submission(changes)) == refusal)
   }
 
@@ -29,7 +29,7 @@ import Testing
     let inbox = Inbox(factsMax: 10)
     inbox.begin()
     #expect(inbox.offer(submission(8)) == nil)
-    #expect(inbox.offer(submission(3))?.cause == .inboxFull)
+    #expect(inbox.offer(submission(3)) == .inboxFull)
     #expect(inbox.offer(submission(2)) == nil)
     inbox.release(submission(8).room)
     #expect(inbox.offer(submission(3)) == nil)
@@ -53,9 +53,9 @@ import Testing
     let inbox = Inbox(factsMax: 1_000, bytesMax: 2 * one.room.bytes)
     inbox.begin()
     #expect(inbox.offer(one) == nil)
-    #expect(inbox.offer(submission(bytes: 10_001))?.cause == .inboxFull)
+    #expect(inbox.offer(submission(bytes: 10_001)) == .inboxFull)
     #expect(inbox.offer(one) == nil)
-    #expect(inbox.offer(submission(1))?.cause == .inboxFull)
+    #expect(inbox.offer(submission(1)) == .inboxFull)
     inbox.release(one.room)
     #expect(inbox.offer(submission(bytes: 9_999)) == nil)
   }
@@ -66,7 +66,7 @@ import Testing
     inbox.begin()
     let large = submission(bytes: 5_000)
     #expect(inbox.offer(large) == nil)
-    #expect(inbox.offer(submission(1))?.cause == .inboxFull)
+    #expect(inbox.offer(submission(1)) == .inboxFull)
     inbox.release(large.room)
     #expect(inbox.offer(submission(1)) == nil)
   }
@@ -77,7 +77,7 @@ import Testing
     let inbox = Inbox(factsMax: 10)
     inbox.begin()
     #expect(inbox.offer(submission(50)) == nil)
-    #expect(inbox.offer(submission(1))?.cause == .inboxFull)
+    #expect(inbox.offer(submission(1)) == .inboxFull)
   }
 
   /// Completions have a reserved place: a full inbox takes them.
@@ -138,14 +138,14 @@ import Testing
   /// If the inbox refused the end of a connection, the device would still count as connected.
   @Test func `the inbox refuses connections that open, and never one that closes`() async {
     let inbox = Inbox(factsMax: 10, connectionsMax: 1)
-    let taken = (1...UInt64(3)).map { inbox.offer(.connected(device($0), $0, after: nil)) }
+    let taken = (1...UInt64(3)).map { inbox.post(.input(.connected(device($0), $0, after: nil))) }
     #expect(taken == [true, true, false])
     for number: UInt64 in 1...2 {
       inbox.post(.input(.left(device(number), number, isExpectedBack: false)))
     }
     let batch = await inbox.take(within: .seconds(3_600))
     #expect(batch.events.count == 4)
-    #expect(inbox.offer(.connected(device(3), 3, after: nil)))
+    #expect(inbox.post(.input(.connected(device(3), 3, after: nil))))
   }
 
   /// The loop does not run, so all inputs wait in the inbox.
@@ -169,6 +169,6 @@ import Testing
     inbox.drain()
     inbox.begin()
     inbox.refuseUnlessDraining(nil)
-    #expect(inbox.offer(submission(1))?.cause == .draining)
+    #expect(inbox.offer(submission(1)) == .draining)
   }
 }

@@ -12,10 +12,10 @@ import Testing
   /// An acknowledged change may be in the journal alone, and a page would miss it (P4).
   @Test func `the engine refuses reads and facts before recovery is over`() async throws {
     let engine = World().engine
-    await #expect(throws: Unavailable(.recovering, retryAfterSeconds: 1)) {
+    await #expect(throws: Unavailable.recovering) {
       try await engine.visible(Self.place)
     }
-    await #expect(throws: Unavailable(.recovering, retryAfterSeconds: 5)) {
+    await #expect(throws: Unavailable.recovering) {
       try await engine.submit([World.registration("_a", 1, token: 1)])
     }
   }
@@ -49,7 +49,7 @@ import Testing
     await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await world.engine.run() }
       while await world.engine.health().uptime == 0 { await Task.yield() }
-      await #expect(throws: Unavailable(.draining, retryAfterSeconds: 5)) {
+      await #expect(throws: Unavailable.draining) {
         try await world.engine.submit([World.registration("_a", 1, token: 1)])
       }
       world.engine.stop()
@@ -66,7 +66,7 @@ import Testing
     #expect(error?.code == .corrupt)
     await reload
     #expect(await engine.health().reasons == ["it is stopping"])
-    await #expect(throws: Unavailable(.draining, retryAfterSeconds: 5)) {
+    await #expect(throws: Unavailable.draining) {
       try await engine.submit([World.registration("_a", 1, token: 1)])
     }
   }
@@ -80,7 +80,7 @@ import Testing
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await engine.run() }
       #expect(try await Self.reasons(of: engine).first?.contains("relay.db has no room") == true)
-      #expect(Unavailable(notReady: engine.readiness).cause == .recovering)
+      #expect(Unavailable(notReady: engine.readiness) == .recovering)
       while await !engine.health().isReady, engine.readiness != .stopping { await Task.yield() }
       #expect(await engine.health().healthy)
       engine.stop()

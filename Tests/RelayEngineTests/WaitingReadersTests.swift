@@ -3,6 +3,15 @@ import Testing
 
 @testable import RelayEngine
 
+extension WaitingReaders {
+  /// A wait that begins when the boot clock is at zero.
+  fileprivate func wait(
+    for places: [ReadTarget], until: Instant, onWait: () -> Void
+  ) async -> ReadOutcome {
+    await wait(for: places, until: until, at: .zero, onWait: onWait)
+  }
+}
+
 @Suite(.timeLimit(.minutes(1))) struct WaitingReadersTests {
   private let place = ReadTarget.subscriptions(
     Scope(container: "c", environment: .development), UserID("_a"))
@@ -12,7 +21,7 @@ import Testing
   /// Readers may wait for `place`: a cut holds changes of what `place` names, and the cut is not
   /// folded yet.
   private func cut(readersMax: Int) -> WaitingReaders {
-    let waitingReaders = WaitingReaders(readersMax: readersMax)
+    let waitingReaders = WaitingReaders(readersMax: readersMax, waitMax: .days(1))
     waitingReaders.begin()
     waitingReaders.dirtied(place)
     waitingReaders.cut()
@@ -21,17 +30,19 @@ import Testing
 
   /// It is not known yet what the journal's tail changes, so every reader is refused (P4).
   @Test func `no reader is served before recovery is over`() async {
-    let waitingReaders = WaitingReaders(readersMax: 1)
-    #expect(await waitingReaders.wait(for: [place], until: .never, onWait: {}) == .recovering)
+    let waitingReaders = WaitingReaders(readersMax: 1, waitMax: .days(1))
+    #expect(
+      await waitingReaders.wait(for: [place], until: .never, onWait: {}) == .refused(.recovering))
     waitingReaders.dirtied(place)
-    #expect(await waitingReaders.wait(for: [place], until: .never, onWait: {}) == .recovering)
+    #expect(
+      await waitingReaders.wait(for: [place], until: .never, onWait: {}) == .refused(.recovering))
     waitingReaders.begin()
     #expect(await waitingReaders.wait(for: [other], until: .never, onWait: {}) == .visible)
   }
 
   /// A reader of a place without unfolded changes never waits.
   @Test func `a place without unfolded changes is visible at once`() async {
-    let waitingReaders = WaitingReaders(readersMax: 1)
+    let waitingReaders = WaitingReaders(readersMax: 1, waitMax: .days(1))
     waitingReaders.begin()
     waitingReaders.dirtied(other)
     #expect(await waitingReaders.wait(for: [place], until: .never, onWait: {}) == .visible)
@@ -39,7 +50,7 @@ import Testing
 
   /// If what a reader reads has changed since the cut, the reader waits for the next fold.
   @Test func `a reader waits for the fold that holds its place`() async {
-    let waitingReaders = WaitingReaders(readersMax: 4)
+    let waitingReaders = WaitingReaders(readersMax: 4, waitMax: .days(1))
     waitingReaders.begin()
     waitingReaders.dirtied(other)
     waitingReaders.cut()
@@ -59,7 +70,7 @@ import Testing
 
   /// A reader of several places waits once, for the fold that holds all of them.
   @Test func `a reader of several places waits until all of them are folded`() async {
-    let waitingReaders = WaitingReaders(readersMax: 4)
+    let waitingReaders = WaitingReaders(readersMax: 4, waitMax: .days(1))
     waitingReaders.begin()
     waitingReaders.dirtied(other)
     waitingReaders.cut()
@@ -94,11 +105,11 @@ import Testing
       waitingReaders.expire(at: Instant(milliseconds: 9))
       #expect(waitingReaders.readers == 2)
       waitingReaders.expire(at: Instant(milliseconds: 10))
-      #expect(await group.next() ?? (other, .full) == (place, .late))
+      #expect(await group.next() ?? (other, .visible) == (place, .late))
       waitingReaders.folded()
       waitingReaders.cut()
       waitingReaders.expire(at: Instant(milliseconds: 20))
-      #expect(await group.next() ?? (place, .full) == (other, .late))
+      #expect(await group.next() ?? (place, .visible) == (other, .late))
     }
   }
 
@@ -142,7 +153,7 @@ import Testing
 
   /// When the daemon stops, no reader waits for ever, and no reader begins to wait.
   @Test func `after the close a reader is refused at once`() async {
-    let waitingReaders = WaitingReaders(readersMax: 4)
+    let waitingReaders = WaitingReaders(readersMax: 4, waitMax: .days(1))
     waitingReaders.begin()
     waitingReaders.dirtied(place)
     waitingReaders.close()
@@ -161,7 +172,7 @@ import Testing
       for reader in 1...readers {
         group.addTask { await waitingReaders.wait(for: [place], until: .never, onWait: {}) }
         guard reader <= waiting else {
-          #expect(await group.next() == .full)
+          #expect(await group.next() == .refused(.readersFull))
           continue
         }
         while waitingReaders.readers < reader { await Task.yield() }
@@ -186,7 +197,7 @@ import Testing
 
   /// Only the readers of a partition that a cut left out keep waiting.
   @Test func `readers of a partition that a cut leaves out keep waiting`() async {
-    let waitingReaders = WaitingReaders(readersMax: 4)
+    let waitingReaders = WaitingReaders(readersMax: 4, waitMax: .days(1))
     waitingReaders.begin()
     let (place, other) = (place, other)
     waitingReaders.dirtied(place)

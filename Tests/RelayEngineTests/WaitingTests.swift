@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct WaitingTests {
   private let zone = ZoneID(name: "Notes", owner: UserID("_a"))
   private static let full = StoreError(.full, "no room")
-  private static let slow = Unavailable(.storeSlow, retryAfterSeconds: 5)
+  private static let slow = Unavailable.storeSlow
 
   private var feed: ReadTarget { .feed(FeedKey(scope: World.scope, kind: .zone(zone))) }
 
@@ -24,7 +24,7 @@ import Testing
     try await world.run { (engine: Engine) async throws -> Void in
       world.store.inject(Array(repeating: .refused(Self.full), count: 3), into: .fold)
       #expect(try await engine.submit([World.change(1, zone)]) == [.accepted])
-      await #expect(throws: Unavailable(.storeFull, retryAfterSeconds: 5)) {
+      await #expect(throws: Unavailable.storeFull) {
         try await engine.visible(feed)
       }
       try await engine.visible(other)
@@ -41,7 +41,7 @@ import Testing
     try await world.run { (engine: Engine) async throws -> Void in
       world.store.inject(Array(repeating: .refused(Self.full), count: 2), into: .fold)
       let registration = World.registration("_a", 1, token: 0xa1)
-      await #expect(throws: Unavailable(.storeFull, retryAfterSeconds: 5)) {
+      await #expect(throws: Unavailable.storeFull) {
         try await engine.submit([registration])
       }
       #expect(try await Self.repeated(engine, registration) == [.registered(World.client(1))])

@@ -3,7 +3,9 @@
 /// requests may enter as the bounds allow. An admitted request counts, with its facts and its
 /// bytes, until `release` (P11).
 ///
-/// A shell asks this value about each request. The coordinator sees only the requests that were
+/// Some other inputs have bounds, too: they count until the relay takes all inputs that wait.
+///
+/// A shell asks this value about each request and input. The coordinator sees only those that were
 /// admitted.
 package struct Admission: Sendable {
   /// A number of facts and a number of bytes: the bounds, or what requests take of the bounds.
@@ -28,10 +30,22 @@ package struct Admission: Sendable {
   /// The room of the requests that were admitted and are not answered yet.
   package private(set) var taken = Room.none
   /// Why every request is refused; `nil` means that requests are admitted.
-  private var refusal: Unavailable.Cause? = .recovering
+  private var refusal: Unavailable? = .recovering
   package private(set) var hasBegun = false
+  /// How many inputs about opened courier connections may wait: twice the number of connections
+  /// that may be open, so that every open connection may be replaced at once. Inputs about closed
+  /// connections need no bound, because each connection closes only once.
+  private let connectedMax: Int
+  private var connected = 0
+  /// Acknowledgements beyond this bound are dropped, because a lost acknowledgement costs at most a
+  /// repeated wake.
+  package static let acknowledgementsMax = 65_536
+  private var acknowledgements = 0
 
-  package init(bounds: Room) { self.bounds = bounds }
+  /// - Parameter connectionsMax: how many courier connections may be open at the same time.
+  package init(bounds: Room, connectionsMax: Int = 50_000) {
+    (self.bounds, connectedMax) = (bounds, 2 * connectionsMax)
+  }
 
   /// Asks whether a request may enter. Its room stays taken until `release`.
   ///
@@ -40,15 +54,33 @@ package struct Admission: Sendable {
   ///
   /// - Returns: why the request is refused; `nil` means that it is admitted.
   package mutating func offer(_ room: Room) -> Unavailable? {
-    if let refusal { return Unavailable(refusal, retryAfterSeconds: 5) }
+    if let refusal { return refusal }
     let facts = taken.facts + room.facts
     let (bytes, isOver) = taken.bytes.addingReportingOverflow(room.bytes)
     guard taken.facts == 0 || (facts <= bounds.facts && !isOver && bytes <= bounds.bytes) else {
-      return Unavailable(.inboxFull, retryAfterSeconds: 1)
+      return .inboxFull
     }
     taken = Room(facts: facts, bytes: bytes)
     return nil
   }
+
+  /// Asks whether an input that is no request may wait for the relay's next turn.
+  package mutating func admits(_ input: Coordinator.Input) -> Bool {
+    switch input {
+    case .connected:
+      guard connected < connectedMax else { return false }
+      connected += 1
+    case .acknowledged:
+      guard acknowledgements < Self.acknowledgementsMax else { return false }
+      acknowledgements += 1
+    case .request, .appended, .folded, .trimmed, .verdict, .recalled, .left, .reconfigured, .stop:
+      break
+    }
+    return true
+  }
+
+  /// The relay has taken all inputs that waited.
+  package mutating func emptied() { (connected, acknowledgements) = (0, 0) }
 
   /// Frees a request's room once all facts of the request are answered, or the request is refused.
   package mutating func release(_ room: Room) {
@@ -67,7 +99,7 @@ package struct Admission: Sendable {
 
   /// Sets why every request is refused from now on; `nil` means that requests are admitted. Once
   /// the relay drains, the call changes nothing.
-  package mutating func refuse(_ cause: Unavailable.Cause?) {
+  package mutating func refuse(_ cause: Unavailable?) {
     if refusal != .draining { refusal = cause }
   }
 

@@ -25,7 +25,7 @@ extension Coordinator {
     /// Free the share of the inbox's bounds that the request holds.
     case release(RequestID)
     /// Refuse new facts for this cause from now on; `nil` means that new facts are accepted.
-    case admission(Unavailable.Cause?)
+    case admission(Unavailable?)
 
     /// A read of this place must wait for the next fold.
     case dirtied(ReadTarget)
@@ -35,7 +35,7 @@ extension Coordinator {
     /// The cut is durable: serve the readers that waited for it.
     case visible
     /// The store refuses the fold: tell this cause to the readers that wait for it.
-    case unreadable(Unavailable.Cause)
+    case unreadable(Unavailable)
 
     /// Items for the apps' own servers became durable in these scopes.
     case feedback(Set<Scope>)
@@ -45,8 +45,10 @@ extension Coordinator {
     case trace([TraceBatch])
     /// Begin the next turn after this time, or earlier. This is the last action of every turn.
     case timer(Span)
-    /// After `stop`: nothing is under way any more, or the stop's deadline has come.
-    case stopped
+    /// After `stop`: nothing is under way any more, or the stop's deadline has come. Bring the last
+    /// cut into the store; the coordinator does nothing after this cut. `nil` means that there is
+    /// no last cut, because facts wait to be stepped, or because a fold failed.
+    case stopped(last: Cut?)
     /// The store failed permanently: end the process. Recovery at the next start finds out what was
     /// written.
     case failed(StoreError, Failure)

@@ -51,13 +51,12 @@ extension Coordinator {
     }
   }
 
-  private mutating func refuse(_ ticket: RequestTicket, _ cause: Unavailable.Cause) {
-    requests.refuse(
-      ticket.request, Unavailable(cause, retryAfterSeconds: 5), into: &actions)
+  private mutating func refuse(_ ticket: RequestTicket, _ cause: Unavailable) {
+    requests.refuse(ticket.request, cause, into: &actions)
   }
 }
 
 extension StoreError {
   /// The cause with which callers and readers are refused after the store has refused a write.
-  var refusal: Unavailable.Cause { code == .full ? .storeFull : .storeUnwritable }
+  var refusal: Unavailable { code == .full ? .storeFull : .storeUnwritable }
 }

@@ -110,8 +110,7 @@ extension Coordinator {
       actions.append(.unreadable(error.refusal))
       for ticket in answers.waiting {
         reach(.requestGivenUpByFold)
-        requests.giveUp(
-          ticket.request, Unavailable(error.refusal, retryAfterSeconds: 5), into: &actions)
+        requests.giveUp(ticket.request, error.refusal, into: &actions)
       }
     }
     // A failed trim leaves no cut behind, so the next fold begins as usual.

@@ -82,14 +82,14 @@ extension Coordinator {
   private mutating func admit(
     _ facts: [Fact], of request: RequestID, by submitter: Submitter, at now: Instant, boot: Instant
   ) {
+    if facts.isEmpty { return actions += [.answer(request, .success([])), .release(request)] }
     if case .full(let why) = relay.room(for: facts, besides: commit.reserved) {
-      let (cause, branch): (Unavailable.Cause, Branch) =
+      let (refusal, branch): (Unavailable, Branch) =
         switch why {
         case .fanOuts: (.fanOutsFull, .fanOutsFull)
         case .forwards: (.forwardsFull, .forwardsFull)
         }
       reach(branch)
-      let refusal = Unavailable(cause, retryAfterSeconds: 5)
       return actions += [.answer(request, .failure(refusal)), .release(request)]
     }
     let homes = facts.map(\.homes)
@@ -211,12 +211,14 @@ extension Coordinator {
   }
 
   private mutating func push(_ attempt: PushAttempt, at now: Instant) {
-    if !pushes.add(attempt) {
-      // The route's lanes wait until a reload adds the route again.
-      reach(.pushWithoutSender)
-      relay.withdraw(attempt.route, at: now)
-    }
-    actions.append(.push(attempt))
+    if pushes.add(attempt) { return actions.append(.push(attempt)) }
+    reach(.pushWithoutSender)
+    // The route's lanes wait until a reload adds the route again.
+    relay.withdraw(attempt.route, at: now)
+    let reason = Verdict.Reason("no provider is configured for this route")
+    var effects: [Effect] = []
+    relay.attemptEnded(attempt, .later(after: nil, .unsent, reason), at: now, into: &effects)
+    perform(effects, at: now)
   }
 
   private mutating func ended(

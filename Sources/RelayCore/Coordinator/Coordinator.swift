@@ -108,29 +108,24 @@ package struct Coordinator: ~Copyable {
       commit.isIdle && stepping.isEmpty && forwarding.isEmpty && pushes.isEmpty && !relay.isDirty
     guard isAtRest || now >= stopBy else { return }
     reach(isAtRest ? .stoppedAtRest : .stoppedAtDeadline)
-    actions.append(.stopped)
+    actions.append(.stopped(last: lastCut(at: now)))
   }
 
   mutating func giveUp(at boot: Instant) {
     let before = actions.count
-    requests.giveUp(
-      until: boot, Unavailable(.storeSlow, retryAfterSeconds: 5), into: &actions)
+    requests.giveUp(until: boot, .storeSlow, into: &actions)
     if actions.count > before { reach(.requestGivenUp) }
   }
 
-  /// Takes the last cut, while nothing is under way; the coordinator does nothing after this cut.
-  /// This cut tells the next start the exact time of the stop and which wake numbers were used.
-  /// Without the last cut, the next start is like a start after a crash.
-  ///
-  /// - Returns: the cut for the last fold; `nil` means that facts wait to be stepped, or that a
-  ///   fold failed.
-  package mutating func lastCut(at moment: Moment) -> Cut? {
+  /// Takes the last cut. This cut tells the next start the exact time of the stop and which wake
+  /// numbers were used. Without the last cut, the next start is like a start after a crash.
+  private mutating func lastCut(at now: Instant) -> Cut? {
     guard cut == nil, stepping.isEmpty else {
       reach(.lastCutLeftOut)
       return nil
     }
     reach(.lastCutTaken)
-    var last = relay.cut(at: read(moment))
+    var last = relay.cut(at: now)
     last.isLast = true
     return last
   }

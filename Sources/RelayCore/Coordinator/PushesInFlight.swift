@@ -9,11 +9,14 @@ struct PushesInFlight: Sendable {
 
   func contains(_ attempt: PushAttempt.ID) -> Bool { attempts.contains(attempt) }
 
-  /// - Returns: false if the attempt's route has no sender, because the route's environment or
-  ///   provider was removed from the configuration before the last start.
+  /// - Returns: false if the attempt cannot begin: its route has no sender, because the route's
+  ///   environment or provider was removed from the configuration before the last start.
   mutating func add(_ attempt: PushAttempt) -> Bool {
+    guard attempt.route.transport == .courier || routes.contains(attempt.route) else {
+      return false
+    }
     attempts.insert(attempt.id)
-    return attempt.route.transport == .courier || routes.contains(attempt.route)
+    return true
   }
 
   mutating func ended(_ attempt: PushAttempt.ID) { attempts.remove(attempt) }

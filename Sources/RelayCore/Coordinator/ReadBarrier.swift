@@ -1,7 +1,7 @@
 /// Which places have changes that no fold has brought to the store yet, and which readers wait for
 /// such changes (P4). The barrier keeps a value of the shell for each waiting reader, and returns
 /// the value when the wait ends. At most `readersMax` readers wait. A wait ends when the fold is
-/// durable, when a fold is refused, or at the reader's deadline.
+/// durable, when a fold is refused, or at the reader's deadline, but at the latest after `waitMax`.
 package struct ReadBarrier<Reader: Sendable>: Sendable {
   private struct Waiting: Sendable {
     /// The reader's deadline on the boot clock.
@@ -11,6 +11,7 @@ package struct ReadBarrier<Reader: Sendable>: Sendable {
   }
 
   private let readersMax: Int
+  private let waitMax: Span
   /// Places dirtied since the last cut.
   private var open: Set<ReadTarget> = []
   /// Places dirtied before the cut under way.
@@ -21,33 +22,36 @@ package struct ReadBarrier<Reader: Sendable>: Sendable {
   private var waitingForNext: [Waiting] = []
   private var isRecovering = true
   /// Why the last fold was refused.
-  private var refusal: Unavailable.Cause?
+  private var refusal: Unavailable?
   private var isClosed = false
 
-  package init(readersMax: Int) { self.readersMax = readersMax }
+  package init(readersMax: Int, waitMax: Span) {
+    (self.readersMax, self.waitMax) = (readersMax, waitMax)
+  }
 
   /// How many readers wait.
   package var readers: Int { waitingForNext.count + waitingForCut.count }
 
   /// Recovery has marked every place that has unfolded changes. Every read before this call gets
-  /// `.recovering`.
+  /// refused.
   package mutating func begin() { isRecovering = false }
 
   /// - Parameters:
   ///   - until: the reader's deadline on the boot clock.
+  ///   - now: the time on the boot clock.
   ///   - reader: the shell's value, which is kept if the reader has to wait.
   /// - Returns: the outcome now; `nil` means that the reader waits.
   package mutating func read(
-    _ places: [ReadTarget], until: Instant, _ reader: @autoclosure () -> Reader
+    _ places: [ReadTarget], until: Instant, at now: Instant, _ reader: @autoclosure () -> Reader
   ) -> ReadOutcome? {
-    if isRecovering { return .recovering }
+    if isRecovering { return .refused(.recovering) }
     guard places.contains(where: { open.contains($0) || inCut.contains($0) }) else {
       return .visible
     }
-    if isClosed { return .closed }
+    if isClosed { return .refused(.draining) }
     if let refusal { return .refused(refusal) }
-    guard readers < readersMax else { return .full }
-    let waiting = Waiting(until: until, places: places, reader: reader())
+    guard readers < readersMax else { return .refused(.readersFull) }
+    let waiting = Waiting(until: min(until, now + waitMax), places: places, reader: reader())
     if places.contains(where: open.contains) {
       Self.add(waiting, to: &waitingForNext)
     } else {
@@ -86,7 +90,7 @@ package struct ReadBarrier<Reader: Sendable>: Sendable {
   /// places get `.refused` at once; all other readers are served.
   ///
   /// - Returns: readers that wait no longer.
-  package mutating func refused(_ cause: Unavailable.Cause) -> [Reader] {
+  package mutating func refused(_ cause: Unavailable) -> [Reader] {
     refusal = cause
     return takeAll()
   }
@@ -124,11 +128,11 @@ package struct ReadBarrier<Reader: Sendable>: Sendable {
 /// The outcome of a read that may have waited for a fold.
 package enum ReadOutcome: Hashable, Sendable {
   case visible
-  case closed
-  case full
-  case recovering
-  /// The store has refused the fold. The fold is tried again, at a time that is not known.
-  case refused(Unavailable.Cause)
+  /// The changes are not visible yet; the reader may retry.
+  case refused(Unavailable)
+
   /// The deadline came before the fold.
-  case late
+  package static let late = ReadOutcome.refused(.storeSlow)
+  /// The daemon ends.
+  package static let closed = ReadOutcome.refused(.draining)
 }

@@ -99,7 +99,6 @@ package struct Circuit: Sendable {
     state = .open(until: now + probe)
     room = min(inFlightMax, Self.roomAfterStop)
     probing = nil
-    failing = []
   }
 
   private mutating func answered(_ isProbe: Bool) {

@@ -28,6 +28,6 @@ extension Unavailable {
   /// The error for requests while the relay takes none.
   package init(notReady readiness: Readiness) {
     let isEnding = readiness == .draining || readiness == .stopping
-    self.init(isEnding ? .draining : .recovering, retryAfterSeconds: 5)
+    self = isEnding ? .draining : .recovering
   }
 }

@@ -40,13 +40,13 @@ package struct WireError: Error, Hashable, Sendable {
   init(_ problem: JSONProblem) { self.init(.badRequest, problem.description) }
 
   init(_ unavailable: Unavailable) {
-    if unavailable.cause == .requestTooLarge {
+    if unavailable == .requestTooLarge {
       self.init(.quotaExceeded, "the relay's store takes no request of this size; split it")
       return
     }
     let seconds = max(1, unavailable.retryAfterSeconds)
     let (code, reason): (ServerErrorCode, String) =
-      switch unavailable.cause {
+      switch unavailable {
       case .storeSlow: (.tryAgainLater, "the relay's store takes too long")
       case .inboxFull: (.throttled, "the relay's inbox is full")
       case .fanOutsFull: (.tryAgainLater, "too many wide changes are being spread")
@@ -59,9 +59,9 @@ package struct WireError: Error, Hashable, Sendable {
       case .draining: (.tryAgainLater, "the relay is stopping")
       case .storeUnreadable: (.tryAgainLater, "the relay could not read its store")
       }
-    let mayHold: Set<Unavailable.Cause> = [.storeSlow, .storeFull, .storeUnwritable]
+    let mayHold: Set<Unavailable> = [.storeSlow, .storeFull, .storeUnwritable]
     let remedy =
-      mayHold.contains(unavailable.cause)
+      mayHold.contains(unavailable)
       ? "repeat the whole request, what was taken counts once"
       : "nothing was taken, repeat the whole request"
     self.init(code, "\(reason); \(remedy)", retryAfterSeconds: seconds)

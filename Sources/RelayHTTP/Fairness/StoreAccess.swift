@@ -48,6 +48,6 @@ struct StoreAccess: Sendable {
       reads.failed(error)
       throw error
     }
-    throw Unavailable(.storeSlow, retryAfterSeconds: 5)
+    throw Unavailable.storeSlow
   }
 }

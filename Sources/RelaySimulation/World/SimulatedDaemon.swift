@@ -7,11 +7,13 @@ final class SimulatedDaemon {
   private var requests: [Coordinator.Input] = []
   private var events: [Coordinator.Input] = []
   var hasInputs: Bool { !requests.isEmpty || !events.isEmpty }
-  var barrier = ReadBarrier<Reader>(readersMax: .max)
+  var barrier = ReadBarrier<Reader>(readersMax: .max, waitMax: .days(1))
   /// The commit that the store has not answered yet.
   var appending: [JournalEntry] = []
   var folding: Cut?
   var admission: Admission
+  /// The routes with a sender. The engine changes its senders before the coordinator's turn.
+  private(set) var routes: Set<RouteKey>
   /// The room of each request that was admitted and is not answered yet.
   private var rooms: [RequestID: Admission.Room] = [:]
   var armed = Instant.never
@@ -52,6 +54,7 @@ final class SimulatedDaemon {
       bounds: isUnbounded
         ? Admission.Room(facts: .max, bytes: .max)
         : Admission.Room(facts: settings.inboxMax, bytes: settings.inboxBytesMax))
+    self.routes = routes
     var tables = PartitionID.all.map { store.tables(of: $0) }
     if forgetsTime { for index in tables.indices { tables[index].time = .zero } }
     var replay = JournalReplay(tables, eras: store.lives, settings: settings)
@@ -61,7 +64,9 @@ final class SimulatedDaemon {
     coordinator.observer = { steps.all.append($0) }
   }
 
-  func add(_ input: Coordinator.Input) { events.append(input) }
+  func add(_ input: Coordinator.Input) {
+    if admission.admits(input) { events.append(input) }
+  }
 
   /// Submits a fact of the relay's own; the inbox does not count it.
   func submit(_ fact: Fact) { _ = submit([fact], by: .relay) }
@@ -100,6 +105,10 @@ final class SimulatedDaemon {
     // Requests come first in a turn.
     let inputs = requests + events
     (requests, events) = ([], [])
+    admission.emptied()
+    for case .reconfigured(let change) in inputs {
+      routes = routes.subtracting(change.ended).union(change.started)
+    }
     return coordinator.handle(inputs, hasReaders: barrier.readers > 0, at: moment)
   }
 
@@ -129,8 +138,6 @@ final class SimulatedDaemon {
     add(.stop)
   }
 
-  func lastCut(at moment: Coordinator.Moment) -> Cut? { coordinator.lastCut(at: moment) }
-
   var isAtRest: Bool { coordinator.isAtRest && barrier.readers == 0 && appending.isEmpty }
 
   func begin() {
@@ -139,6 +146,6 @@ final class SimulatedDaemon {
   }
 
   func read(_ reader: Reader) -> ReadOutcome? {
-    barrier.read([.feed(reader.query.feed)], until: .never, reader)
+    barrier.read([.feed(reader.query.feed)], until: .never, at: .zero, reader)
   }
 }

@@ -35,6 +35,10 @@ extension World {
     tell?(
       "  wake \(attempt.wake) of \(attempt.device.line) by \(attempt.route.transport.name): "
         + String(decoding: attempt.payload, as: UTF8.self))
+    try demand(
+      .everyDeviceIsWoken,
+      attempt.route.transport == .courier || daemon.routes.contains(attempt.route),
+      "a push over \(attempt.route), which has no sender")
     try check(attempt, text)
     outcome.counts[.pushes] += 1
     if attempt.intent == .alert { outcome.counts[.alerts] += 1 }
@@ -46,9 +50,6 @@ extension World {
     let delay: Int64 = isSlow ? 8_000 : 80
     if isSlow { providers.waiting.insert(attempt.id) }
     func end(_ verdict: Verdict) { soon(delay, .verdict(life: life, attempt, verdict)) }
-    if providers.missing.contains(attempt.route) {
-      return end(.later(after: nil, .unsent, .init("no provider")))
-    }
     if draw.permille(plan[.providerGone]) { providers.deadTokens.insert(token) }
     if providers.deadTokens.contains(token) {
       end(.gone(at: draw.below(3) == 0 ? now : nil, .init("Unregistered")))

@@ -35,7 +35,7 @@ extension World {
     switch daemon.read(reader) {
     case nil: break
     case .visible: try read(reader)
-    case .closed, .full, .recovering, .refused, .late: comesAgain(reader)
+    case .refused: comesAgain(reader)
     }
   }
 

@@ -182,10 +182,9 @@ extension World {
 
   /// Stops the daemon cleanly: folds its last cut, if there is one. From this cut the next life
   /// knows when this life stopped and which wake numbers it used. So the next life skips no number.
-  func stopped() {
-    guard let daemon else { return }
+  func stopped(_ last: Cut?) {
     outcome.counts[.stops] += 1
-    if let last = daemon.lastCut(at: moment) { _ = store.world.fold(last) }
+    if let last { _ = store.world.fold(last) }
     crash("a clean stop")
   }
 }

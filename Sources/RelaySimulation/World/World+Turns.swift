@@ -58,7 +58,7 @@ extension World {
       switch result {
       case .success(let answers): reply(operation, .answers(answers))
       case .failure(let refusal):
-        reply(operation, refusal.cause == .requestTooLarge ? .tooLarge : .unavailable)
+        reply(operation, refusal == .requestTooLarge ? .tooLarge : .unavailable)
       }
     case .release(let request): daemon.release(request)
     case .admission(let refusal): daemon.admission.refuse(refusal)
@@ -67,7 +67,7 @@ extension World {
     case .visible: for reader in daemon.barrier.folded() { try read(reader) }
     case .unreadable(let cause): for reader in daemon.barrier.refused(cause) { comesAgain(reader) }
     case .timer(let span): if daemon.arm(at: now + span) { at(span, .timer(life: life)) }
-    case .stopped: stopped()
+    case .stopped(let last): stopped(last)
     case .failed(let error, let failure): crash("\(failure) failed: \(error)")
     case .event(let event):
       if case .clock(.believed) = event { faults.corrections.append(now) }

@@ -13,8 +13,7 @@ import Testing
 
   @Test func `no request enters before recovery is over`() {
     var admission = Admission(bounds: Room(facts: 10, bytes: 100))
-    #expect(
-      admission.offer(Room(facts: 1, bytes: 1)) == Unavailable(.recovering, retryAfterSeconds: 5))
+    #expect(admission.offer(Room(facts: 1, bytes: 1)) == .recovering)
     #expect(!admission.hasBegun && admission.taken == .none)
     admission.begin()
     #expect(admission.offer(Room(facts: 1, bytes: 1)) == nil && admission.hasBegun)
@@ -32,7 +31,7 @@ import Testing
     var admission = admission()
     let first = Room(facts: 4, bytes: 40)
     #expect(admission.offer(first) == nil)
-    let refusal = Unavailable(.inboxFull, retryAfterSeconds: 1)
+    let refusal = Unavailable.inboxFull
     #expect(admission.offer(room) == (isTaken ? nil : refusal))
     if isTaken { #expect(admission.taken == Room(facts: 10, bytes: 100)) }
     admission.release(first)
@@ -44,7 +43,7 @@ import Testing
     var admission = admission()
     let large = Room(facts: 50, bytes: 5_000)
     #expect(admission.offer(large) == nil)
-    #expect(admission.offer(Room(facts: 1, bytes: 1))?.cause == .inboxFull)
+    #expect(admission.offer(Room(facts: 1, bytes: 1)) == .inboxFull)
     admission.release(large)
     #expect(admission.offer(Room(facts: 1, bytes: 1)) == nil)
   }
@@ -52,13 +51,29 @@ import Testing
   @Test func `draining is final`() {
     var admission = admission()
     admission.refuse(.storeFull)
-    #expect(
-      admission.offer(Room(facts: 1, bytes: 1)) == Unavailable(.storeFull, retryAfterSeconds: 5))
+    #expect(admission.offer(Room(facts: 1, bytes: 1)) == .storeFull)
     admission.refuse(nil)
     #expect(admission.offer(Room(facts: 1, bytes: 1)) == nil && !admission.isDraining)
     admission.drain()
     admission.refuse(nil)
-    #expect(admission.offer(Room(facts: 1, bytes: 1))?.cause == .draining && admission.isDraining)
+    #expect(admission.offer(Room(facts: 1, bytes: 1)) == .draining && admission.isDraining)
+  }
+
+  /// Every open connection may be replaced at once. If the end of a connection were refused, the
+  /// device would still count as connected.
+  @Test func `opened connections and acknowledgements are bounded between two turns`() {
+    let device = TraceRig.device
+    var admission = Admission(bounds: Room(facts: 10, bytes: 100), connectionsMax: 1)
+    func opened() -> Bool { admission.admits(.connected(device, 1, after: nil)) }
+    #expect([opened(), opened(), opened()] == [true, true, false])
+    let ended = Coordinator.Input.left(device, 1, isExpectedBack: false)
+    #expect((1...9).allSatisfy { _ in admission.admits(ended) })
+    let last = (0...Admission.acknowledgementsMax).map { _ in
+      admission.admits(.acknowledged(.wake(1), device))
+    }
+    #expect(last.firstIndex(of: false) == Admission.acknowledgementsMax)
+    admission.emptied()
+    #expect(opened() && admission.admits(.acknowledged(.wake(1), device)))
   }
 
   /// A stop may be ordered while the relay recovers.
@@ -66,6 +81,6 @@ import Testing
     var admission = Admission(bounds: Room(facts: 10, bytes: 100))
     admission.drain()
     admission.begin()
-    #expect(admission.offer(Room(facts: 1, bytes: 1))?.cause == .draining && admission.hasBegun)
+    #expect(admission.offer(Room(facts: 1, bytes: 1)) == .draining && admission.hasBegun)
   }
 }

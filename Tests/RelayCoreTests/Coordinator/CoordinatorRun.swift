@@ -12,6 +12,7 @@ final class CoordinatorRun {
   var hasReaders = false
   private(set) var appending: [JournalEntry] = []
   private(set) var folding: Cut?
+  private(set) var lastCut: Cut?
   private(set) var pushes: [PushAttempt] = []
   private(set) var trace: [TraceEntry] = []
   private var coordinator: Coordinator
@@ -99,8 +100,6 @@ final class CoordinatorRun {
     }
   }
 
-  func lastCut() -> Cut? { coordinator.lastCut(at: moment) }
-
   private func line(_ action: Coordinator.Action) -> String? {
     switch action {
     case .append(let entries):
@@ -118,7 +117,7 @@ final class CoordinatorRun {
     case .answer(let request, .success(let answers)):
       return "answer \(request.number): " + answers.map { "\($0)" }.joined(separator: ", ")
     case .answer(let request, .failure(let refusal)):
-      return "answer \(request.number): \(refusal.cause.rawValue)"
+      return "answer \(request.number): \(refusal.rawValue)"
     case .release(let request): return "release \(request.number)"
     case .admission(let cause):
       // The coordinator reports the admission at every turn. The transcript has a line for each
@@ -134,7 +133,9 @@ final class CoordinatorRun {
     case .unreadable(let cause): return "unreadable: \(cause.rawValue)"
     case .event(let event): return "event " + Self.name(event)
     case .timer(let span): return "timer \(span.milliseconds)"
-    case .stopped: return "stopped"
+    case .stopped(let last):
+      lastCut = last
+      return "stopped"
     case .failed(let error, let failure): return "failed \(failure): \(error.code)"
     }
   }

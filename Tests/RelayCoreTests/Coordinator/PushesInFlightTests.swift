@@ -21,5 +21,6 @@ import Testing
     #expect(after == [false, true, true])
     for serial in UInt64(1)...2 { pushes.ended(attempt(serial, over: web).id) }
     #expect(pushes.isEmpty)
+    #expect(!pushes.add(attempt(3, over: CoordinatorRun.route)) && pushes.isEmpty)
   }
 }
