@@ -94,7 +94,11 @@ struct SeenDelivery {
       // An alert that does not fit into a push is told in the background.
       return shown == fired.notification.text || isNamed || text.isMore ? false : nil
     }
-    guard push.alert == alert else { return nil }
+    // An alert that does not fit into a push pends in the background. The push of another alert may
+    // then tell of it.
+    guard push.alert == alert else {
+      return text.isContentAvailable && (isNamed || text.isMore) ? false : nil
+    }
     if shown == fired.notification.text || newer.contains(shown) { return true }
     return late.contains(shown) ? false : nil
   }
@@ -128,7 +132,7 @@ struct SeenDelivery {
       let outcome =
         flight.push.isOverCourier
         ? "told_by_courier"
-        : flight.push.alert != nil && fired.alert == nil
+        : flight.push.alert != nil && flight.push.alert != fired.alert
           ? "already_told" : "woken \(flight.push.attempt.wake)"
       // If one life of the daemon told of the notification and the next life told of it again, both
       // outcomes are true.
