@@ -179,12 +179,14 @@ struct EngineLoop: ~Copyable {
     let handover = Handover()
     handovers[attempt.id] = handover
     if attempt.route.transport == .courier {
+      guard let courier = dependencies.courier else {
+        preconditionFailure("the coordinator tells no device over a courier that is not there")
+      }
       // The courier writes the push at once to the connected device.
       _ = handover.begin()
-      dependencies.courier?.tell(attempt.device, wake: attempt.wake, payload: attempt.payload) {
+      return courier.tell(attempt.device, wake: attempt.wake, payload: attempt.payload) {
         inbox.post(.input(.verdict(attempt, $0)))
       }
-      return
     }
     guard let sender = dependencies.senders[attempt.route] else {
       preconditionFailure("the coordinator begins no push over a route without a sender")

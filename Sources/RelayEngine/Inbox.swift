@@ -17,9 +17,7 @@ final class Inbox: Sendable {
       facts: [Fact], by submitter: Submitter = .relay,
       answer: @escaping @Sendable (Result<[Answer], Unavailable>) -> Void
     ) {
-      self.facts = facts
-      self.submitter = submitter
-      self.answer = answer
+      (self.facts, self.submitter, self.answer) = (facts, submitter, answer)
       room = Admission.Room(of: facts)
     }
   }

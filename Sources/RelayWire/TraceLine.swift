@@ -71,9 +71,11 @@ package struct TraceLine: Codable, Hashable, Sendable {
     package var outcome: String
     /// Until when further changes gather.
     package var until: Int64?
-    /// The notification whose alert will not be shown because of the matched notification's alert.
-    /// `insteadKind` is why: `replaces` or `crowds_out`.
+    /// The notification and subscription whose alert will not be shown because of the matched
+    /// notification's alert. `insteadKind` is why: `replaces` or `crowds_out`. Of two such alerts,
+    /// the one that `crowds_out` is named.
     package var instead: String?
+    package var insteadSubscriptionID: String?
     package var insteadKind: String?
 
     package init(clientId: String, outcome: String) {

@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  /// Every mark is directly above a test.
+  /// Each line `Limit:` or `Fixed limit:` belongs to a comment directly above a test.
   @Test func `every limit mark is directly above a test`() throws {
     for file in try SourceTree.swift("Tests") where file.room != "TidyTests" {
       for (index, line) in file.lines.enumerated() {

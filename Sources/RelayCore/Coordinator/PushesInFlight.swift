@@ -10,7 +10,7 @@ struct PushesInFlight: Sendable {
   func contains(_ attempt: PushAttempt.ID) -> Bool { attempts.contains(attempt) }
 
   /// - Returns: false if the attempt cannot begin: its route has no sender, because the route's
-  ///   environment or provider was removed from the configuration before the last start.
+  ///   environment or provider was removed from the configuration.
   mutating func add(_ attempt: PushAttempt) -> Bool {
     guard attempt.route.transport == .courier || routes.contains(attempt.route) else {
       return false

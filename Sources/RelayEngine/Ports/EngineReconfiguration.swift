@@ -13,8 +13,6 @@ package struct EngineReconfiguration: Sendable {
   package init(
     settings: RelaySettings, started: [RouteKey: any PushSender] = [:], ended: [RouteKey] = []
   ) {
-    self.settings = settings
-    self.started = started
-    self.ended = ended
+    (self.settings, self.started, self.ended) = (settings, started, ended)
   }
 }

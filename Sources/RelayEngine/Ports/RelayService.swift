@@ -108,8 +108,6 @@ package struct Reading: Hashable, Sendable {
   package var proof: Acknowledged.Proof
 
   package init(device: DeviceKey, reached: Reached, proof: Acknowledged.Proof = .page) {
-    self.device = device
-    self.reached = reached
-    self.proof = proof
+    (self.device, self.reached, self.proof) = (device, reached, proof)
   }
 }

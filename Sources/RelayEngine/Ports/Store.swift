@@ -145,9 +145,7 @@ package struct Lease: Hashable, Sendable {
   package var era: Era
 
   package init(partition: PartitionID, epoch: UInt64, era: Era) {
-    self.partition = partition
-    self.epoch = epoch
-    self.era = era
+    (self.partition, self.epoch, self.era) = (partition, epoch, era)
   }
 }
 

@@ -44,7 +44,6 @@ package struct WireError: Error, Hashable, Sendable {
       self.init(.quotaExceeded, "the relay's store takes no request of this size; split it")
       return
     }
-    let seconds = max(1, unavailable.retryAfterSeconds)
     let (code, reason): (ServerErrorCode, String) =
       switch unavailable {
       case .storeSlow: (.tryAgainLater, "the relay's store takes too long")
@@ -64,7 +63,8 @@ package struct WireError: Error, Hashable, Sendable {
       mayHold.contains(unavailable)
       ? "repeat the whole request, what was taken counts once"
       : "nothing was taken, repeat the whole request"
-    self.init(code, "\(reason); \(remedy)", retryAfterSeconds: seconds)
+    self.init(
+      code, "\(reason); \(remedy)", retryAfterSeconds: unavailable.retryAfterSeconds)
   }
 
   init(_ failure: StoreError) {

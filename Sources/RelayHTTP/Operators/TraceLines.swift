@@ -78,10 +78,10 @@ extension TraceLine {
       case .pends(let part, let gathers, let instead):
         line.outcome = part.kind
         line.until = gathers?.milliseconds
-        if let older = instead.crowdedOut {
-          (line.instead, line.insteadKind) = (older.notification.text, "crowds_out")
-        } else if let older = instead.replaced {
-          (line.instead, line.insteadKind) = (older.notification.text, "replaces")
+        if let older = instead.crowdedOut ?? instead.replaced {
+          line.instead = older.notification.text
+          line.insteadSubscriptionID = older.subscription.name
+          line.insteadKind = instead.crowdedOut == nil ? "replaces" : "crowds_out"
         }
       }
       return line

@@ -28,9 +28,7 @@ package final class APNsSender: PushSender {
     topic = settings.topic
     environment = settings.environment
     attemptTimeout = settings.engine.limits.attemptTimeout
-    self.credential = credential
-    self.logger = logger
-    self.now = now
+    (self.credential, self.logger, self.now) = (credential, logger, now)
     func engine(_ settings: EngineSettings) throws(PushProblem) -> PushEngine {
       try PushEngine(settings, shape: APNsRequest.shape, group: group, logger: logger)
     }

@@ -87,9 +87,7 @@ package struct APNsSettings: Sendable {
     }
     self.engine = engine
     self.other = abroad
-    self.environment = environment
-    self.topic = topic
-    self.credential = credential
+    (self.environment, self.topic, self.credential) = (environment, topic, credential)
   }
 
   private static let topicBytesMax = 255

@@ -24,9 +24,7 @@ final class ProviderConnection: ChannelInboundHandler, @unchecked Sendable {
   private enum State { case opening, open, closing, closed }
 
   init(id: LinkID, session: Session, engine: PushEngine) {
-    self.id = id
-    self.session = session
-    self.engine = engine
+    (self.id, self.session, self.engine) = (id, session, engine)
   }
 
   func handlerAdded(context: ChannelHandlerContext) {

@@ -58,9 +58,7 @@ package final class PushEngine: @unchecked Sendable {
   package init(
     _ settings: EngineSettings, shape: RequestShape, group: any EventLoopGroup, logger: Logger
   ) throws(PushProblem) {
-    self.settings = settings
-    self.shape = shape
-    self.logger = logger
+    (self.settings, self.shape, self.logger) = (settings, shape, logger)
     tls = try TransportSecurity.context(settings)
     eventLoop = group.next()
     pool = Pool(

@@ -6,9 +6,7 @@ package struct PushProblem: Error, Hashable, Sendable, CustomStringConvertible {
   package var remedy: String
 
   package init(_ code: Code, _ message: String, remedy: String) {
-    self.code = code
-    self.message = message
-    self.remedy = remedy
+    (self.code, self.message, self.remedy) = (code, message, remedy)
   }
 
   package var description: String { "\(text) (\(remedy))" }

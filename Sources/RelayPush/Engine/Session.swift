@@ -39,9 +39,7 @@ final class Session: @unchecked Sendable {
   init(
     shape: RequestShape, authority: String, link: LinkID, streamsMax: Int, bodyBytesMax: Int
   ) {
-    self.link = link
-    self.streamsMax = streamsMax
-    self.bodyBytesMax = bodyBytesMax
+    (self.link, self.streamsMax, self.bodyBytesMax) = (link, streamsMax, bodyBytesMax)
     keptNames = shape.kept.map { Array($0.utf8) }
     streams = .allocate(capacity: streamsMax)
     for index in 0..<streamsMax {

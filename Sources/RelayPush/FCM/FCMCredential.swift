@@ -19,9 +19,7 @@ final class FCMCredential: Sendable {
   }
 
   init(_ account: ServiceAccount, trustRoots: String?, web: WebEngine) {
-    self.account = account
-    self.trustRoots = trustRoots
-    self.web = web
+    (self.account, self.trustRoots, self.web) = (account, trustRoots, web)
   }
 
   /// The token to use now. Fetches one from Google when needed, about once in 55 minutes.

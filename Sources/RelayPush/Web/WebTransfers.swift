@@ -23,9 +23,7 @@ final class WebTransfers {
   }
 
   init(multi: UnsafeMutableRawPointer, limits: WebLimits, left: @escaping () -> Void) {
-    self.multi = multi
-    self.limits = limits
-    self.left = left
+    (self.multi, self.limits, self.left) = (multi, limits, left)
     lines = HostLines(limits)
   }
 

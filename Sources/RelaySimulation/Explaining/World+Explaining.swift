@@ -71,7 +71,11 @@ extension World {
       time.map { now - $0 <= span + slack } ?? false
     }
     var reasons: Set<String> = ["queued"]
-    if witness.isStopping { reasons.insert("stopping") }
+    if witness.isStopping {
+      reasons.insert("stopping")
+      // A push that ended without a sender lets the device rest.
+      if !providers.missing.isEmpty { reasons.insert("resting") }
+    }
     if isRecent(witness.lastMatch[key], policy.windowMax) { reasons.insert("gathering") }
     if isUnfolded(.home(of: key.user, in: key.scope)) { reasons.insert("not_folded") }
     if mayHaveSpent(key) || policy.mode == .adaptive { reasons.insert("budget") }

@@ -13,6 +13,7 @@ package struct EntryReader {
     var zone: ZoneID?
     var notification: Identifier?
     var subscription: SubscriptionID?
+    var crowdedOut: TracedAlert?
   }
 
   package init(_ bytes: [UInt8]) { self.bytes = ByteReader(bytes) }
@@ -200,7 +201,8 @@ package struct EntryReader {
       return .pends(
         try part(), gathers: try time(),
         instead: TracedMatch.Instead(
-          replaced: try flag() ? try alert() : nil, crowdedOut: try flag() ? try alert() : nil))
+          replaced: try flag() ? try alert() : nil,
+          crowdedOut: try flag() ? try crowdedOut() : nil))
     case let other: throw wrong(other)
     }
   }
@@ -213,6 +215,15 @@ package struct EntryReader {
     case 4: return .alert(try alert())
     case let other: throw wrong(other)
     }
+  }
+
+  private mutating func crowdedOut() throws(CodingFailure) -> TracedAlert {
+    if try !flag() {
+      last.crowdedOut = TracedAlert(
+        notification: try bytes.value(), subscription: try bytes.value())
+    }
+    guard let alert = last.crowdedOut else { throw wrong(1) }
+    return alert
   }
 
   mutating func alert() throws(CodingFailure) -> TracedAlert {

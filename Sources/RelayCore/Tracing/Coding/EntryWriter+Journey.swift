@@ -106,8 +106,10 @@ extension EntryWriter {
       bytes.byte(3)
       write(part)
       time(gathers)
-      optional(instead.replaced)
-      optional(instead.crowdedOut)
+      bytes.flag(instead.replaced != nil)
+      if let older = instead.replaced { alert(older) }
+      bytes.flag(instead.crowdedOut != nil)
+      if let older = instead.crowdedOut { crowdedOut(older) }
     }
   }
 
@@ -123,11 +125,6 @@ extension EntryWriter {
       bytes.byte(4)
       alert(shown)
     }
-  }
-
-  private mutating func optional(_ alert: TracedAlert?) {
-    bytes.flag(alert != nil)
-    if let alert { self.alert(alert) }
   }
 
   mutating func alert(_ alert: TracedAlert) {

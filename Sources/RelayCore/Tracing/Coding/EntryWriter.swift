@@ -1,5 +1,5 @@
-/// Writes the entries of a batch compactly: the user, zone, notification or subscription that the
-/// batch named last is not written again.
+/// Writes the entries of a batch compactly: the user, zone, notification, or match's or alert's
+/// subscription that the batch named last is not written again.
 struct EntryWriter: Sendable {
   var bytes = ByteWriter()
   private(set) var count = 0
@@ -18,6 +18,8 @@ struct EntryWriter: Sendable {
     var zone: (name: Range<Int>, owner: Range<Int>)?
     var notification: Identifier?
     var subscription: Range<Int>?
+    /// The alert that last gave way to others; every device of a match names it.
+    var crowdedOut: (notification: Identifier, subscription: Range<Int>)?
   }
 
   /// Begins a batch.
@@ -124,6 +126,17 @@ struct EntryWriter: Sendable {
     }
     bytes.flag(false)
     last.zone = (text(zone.name), text(zone.owner.name))
+  }
+
+  mutating func crowdedOut(_ alert: TracedAlert) {
+    if let written = last.crowdedOut, written.notification == alert.notification,
+      bytes.holds(alert.subscription.name, at: written.subscription)
+    {
+      return bytes.flag(true)
+    }
+    bytes.flag(false)
+    bytes.value(alert.notification)
+    last.crowdedOut = (alert.notification, text(alert.subscription.name))
   }
 
   /// Writes the text, and returns where its bytes stand.
