@@ -34,6 +34,34 @@ import Testing
     try await daemon.status()["reasons"].array.compactMap(\.string)
   }
 
+  /// A start on a full disk waits for room. Until there is room, no reload is applied.
+  @Test(.enabled(if: SmallTree.canMount, "only root may mount, and a container may forbid it"))
+  func `a reload during a start that waits for room does not hold up a stop`() async throws {
+    let (workplace, _) = try await Workplace.withStandin()
+    defer { workplace.remove() }
+    _ = await (try await RunningDaemon.start(in: workplace)).stop()
+    let store = workplace.file("store")
+    try FileManager.default.moveItem(at: store, to: workplace.file("store.old"))
+    try FileManager.default.createDirectory(at: store, withIntermediateDirectories: false)
+    let words = SmallTree.command(
+      at: store.path,
+      // Enough is left for what SQLite keeps beside its files, and not enough to write.
+      #"""
+      cp -r "$place".old/keys "$place".old/*.db "$place"
+      cat /dev/zero > "$place"/ballast 2>/dev/null
+      truncate -s -98304 "$place"/ballast;
+      """#)
+    let serve = [Program.binary.path, "serve", "--config", workplace.configPath]
+    let program = try Program(
+      Array(words.dropFirst()) + serve, in: workplace, name: "full",
+      program: URL(fileURLWithPath: words[0]))
+    try #require(await Pause.until { program.errors.contains("start waits") }, "\(program.errors)")
+    program.signal(SIGHUP)
+    #expect(await !Pause.until(seconds: 1) { !program.isRunning }, "the start goes on waiting")
+    program.signal(SIGTERM)
+    #expect(await program.wait(seconds: 20).status == 0, "\(program.errors)")
+  }
+
   /// Containers are added and removed, producers change, and a bad file changes nothing. Meanwhile
   /// every request on a kept connection is answered.
   @Test func `a reload under load drops no request`() async throws {

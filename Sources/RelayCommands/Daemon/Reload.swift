@@ -34,9 +34,22 @@ struct Reload: Service {
   func run() async throws {
     var providers = providers
     for await _ in hangups.cancelOnGracefulShutdown() {
+      guard await hasBegun() else { return }
       let isTold = readiness.reloading()
       await reload(&providers)
       if isTold { readiness.reloaded() }
+    }
+  }
+
+  /// Waits until the engine takes reloads: a start may wait for its store for long.
+  ///
+  /// - Returns: false if the daemon is told to stop meanwhile.
+  private func hasBegun() async -> Bool {
+    await cancelWhenGracefulShutdown {
+      while ![.ready, .draining, .stopping].contains(engine.readiness) {
+        do { try await Task.sleep(for: .milliseconds(100)) } catch { return false }
+      }
+      return true
     }
   }
 
