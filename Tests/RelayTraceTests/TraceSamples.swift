@@ -79,7 +79,7 @@ enum Sample {
       .pends(.alert(alert(9)), gathers: nil, instead: .init(crowdedOut: alert(5))),
       .pends(
         .alert(alert(9)), gathers: nil,
-        instead: .init(replaced: alert(8), crowdedOut: alert(5))),
+        instead: .init(replaced: alert(8), crowdedOut: alert(5), left: .zone(zone, .private))),
       .pends(.zone(zone, .private), gathers: nil),
     ]
   }

@@ -132,7 +132,8 @@ struct DeliveryStory {
     }
     if let older = instead.replaced, parts.contains(.alert(older)) { parts.insert(part) }
     if let older = instead.crowdedOut, parts.contains(.alert(older)), state == .pending {
-      state = .ended(.crowdedOut)
+      // The subject of an alert that runs the app goes on pending without the alert.
+      if let left = instead.left { parts = [left] } else { state = .ended(.crowdedOut) }
     }
   }
 
@@ -166,7 +167,10 @@ struct DeliveryStory {
       // A push repeats what only the courier has told.
       guard !isAlert, repeats.holds(wake), receipt == nil, tells(wake) else { return }
       (state, toldBefore) = (.flying(wake, ifFails: nil), told)
-    case .flying, .told, .ended, .unknown: break
+    case .unknown:
+      // A wake that shows the alert, or one that has replaced it, proves that the alert pended.
+      if isAlert, tells(wake) { state = .flying(wake, ifFails: nil) }
+    case .flying, .told, .ended: break
     }
   }
 

@@ -63,8 +63,9 @@ extension Lane {
     }
     // If the attempt fails, the alert that the attempt shows gives way to the alert of this match.
     if let shown = flight?.alert, shown.key == key { older.replaced = shown.content.alert }
-    if pending.alerts.count >= limits.alertsPending {
-      older.crowdedOut = pending.alerts.first?.content.alert
+    if pending.alerts.count >= limits.alertsPending, let first = pending.alerts.first {
+      older.crowdedOut = first.content.alert
+      older.left = pending.waking.part(of: first)
     }
     return older
   }

@@ -25,8 +25,8 @@ package struct Standing: Hashable, Sendable {
     package var position: Position
     /// Why the part is not told at this moment; `nil` if a delivered wake has told it.
     package var reason: Explanation.Reason?
-    /// Whether the part only waits for its lane's turn in the route's queue: no other attempt for
-    /// the device is under way, and no older alert comes first.
+    /// Whether the part only waits for its lane's turn in the route's queue, because no other
+    /// attempt for the device is under way.
     var isInLine = false
   }
 }
@@ -148,14 +148,14 @@ extension Lane {
     if let flight, let shown = flight.alert {
       add(.alert(shown.content.alert), shown.position, .underWay(flight.wake))
     }
-    for (index, alert) in pending.alerts.enumerated() {
+    for alert in pending.alerts {
       var alone = self
       (alone.pending, alone.fallback) = (PendingSet(), nil)
       alone.pending.alerts = [alert]
       let reason = flight == nil ? reason(alone) : .queued
       add(
         .alert(alert.content.alert), alert.position, reason,
-        isInLine: flight == nil && index == 0)
+        isInLine: flight == nil)
     }
     for (part, subject) in zip(pending.waking.parts, pending.subjects) {
       let reason: Explanation.Reason? =

@@ -33,6 +33,9 @@ package struct TracedMatch: Hashable, Sendable {
     package var replaced: TracedAlert?
     /// The oldest alert, which gave way because too many alerts wait.
     package var crowdedOut: TracedAlert?
+    /// The part of the lane where the subject of the alert that gave way goes on pending; `nil` if
+    /// no wake is needed for it.
+    package var left: TracedPart?
   }
 }
 
@@ -59,6 +62,19 @@ extension Subjects {
   /// `NotificationContent.neutral`, which does not look like a query.
   var parts: [TracedPart] {
     zones.map(\.zonePart) + query.map { _ in .query } + overflow.map { _ in .many }
+  }
+
+  /// The subject that a waiting alert has besides itself; `nil` if the alert has no such subject.
+  func part(of alert: PendingAlert) -> TracedPart? {
+    let subject: (Pending, TracedPart)?
+    if case .query = alert.content.kind {
+      subject = query.first.map { ($0, .query) }
+    } else if let index = zoneIndex(of: alert.content) {
+      subject = (zones[index], zones[index].zonePart)
+    } else {
+      subject = overflow.first.map { ($0, .many) }
+    }
+    return subject.flatMap { $0.0.position >= alert.position ? $0.1 : nil }
   }
 }
 

@@ -15,6 +15,9 @@ struct SeenDelivery {
   /// Alerts with the same appearance that slices may have fired; they may be newer.
   private var late: Set<String> = []
   private var hasNewerAlert = false
+  /// Whether an alert of another appearance may have crowded this alert out, so that this
+  /// notification pends in the background.
+  private var mayGiveWay = false
   private var hasBegunAgain = false
   /// Whether the notification stops pending if the push under way fails.
   private var endsIfFails = false
@@ -38,6 +41,8 @@ struct SeenDelivery {
       if other.alert == fired.alert {
         if other.isLate { late.insert(other.notification.text) }
         if !other.isLate { newer.insert(other.notification.text) }
+      } else {
+        mayGiveWay = true
       }
       hasNewerAlert = true
     case .pushed(let push): pushed(push)
@@ -45,10 +50,11 @@ struct SeenDelivery {
     case .acknowledged(.notifications(let position, _)):
       if position >= fired.position { received() }
     case .acknowledged(.zone(let zone, let database, let position, _)):
-      guard fired.alert == nil, fired.record == nil, zone == fired.zone,
-        database == fired.database, position >= fired.zonePosition
+      guard fired.record == nil, zone == fired.zone, database == fired.database,
+        position >= fired.zonePosition
       else { return }
-      received()
+      // Only the relay knows whether an alert pends in the background instead.
+      if fired.alert == nil { received() } else { maybe("fetched") }
     case .acknowledged(.wake(let wake)):
       if let flight, fired.alert == nil, flight.push.attempt.wake <= wake { maybe("fetched") }
       if let told = courierWake, told <= wake { courierWake = nil }
@@ -99,7 +105,8 @@ struct SeenDelivery {
     guard push.alert == alert else {
       return text.isContentAvailable && (isNamed || text.isMore) ? false : nil
     }
-    if shown == fired.notification.text || newer.contains(shown) { return true }
+    if shown == fired.notification.text { return true }
+    if newer.contains(shown) { return !mayGiveWay }
     return late.contains(shown) ? false : nil
   }
 
@@ -138,6 +145,7 @@ struct SeenDelivery {
       // outcomes are true.
       if flight.isSure, !hasBegunAgain, !mayHaveEnded { outcomes = lasting }
       outcomes.insert(outcome)
+      if mayGiveWay, !flight.isSure, flight.push.alert != nil { outcomes.insert("already_told") }
       if flight.isSure { mayPend = false }
       if flight.push.isOverCourier, fired.alert == nil { courierWake = flight.push.attempt.wake }
     case .rejected, .tooLarge:

@@ -4,7 +4,7 @@ import Testing
 
 /// Why a change woke a device, or did not: what the explanation says in each situation.
 @Suite struct ExplanationTests {
-  private static let route = RouteKey(
+  static let route = RouteKey(
     scope: Sample.scope, transport: .apns, topic: Sample.topic)
 
   // MARK: Woken
@@ -286,50 +286,6 @@ import Testing
     rig.wait(2)
     rig.end()
     #expect(rig.why(quiet) == "already_told")
-  }
-
-  @Test func `of two alerts of one change, each is told by its own wake`() {
-    var rig = TraceRig.subscribed(visible: true) { $0.alert.max = 1 }
-    rig.save("all", .database(recordType: nil), visible: true)
-    rig.fold()
-    let change = rig.change()
-    rig.wake()
-    let waiting = rig.explanation(of: change)?.deliveries.map { "\($0.outcome)" } ?? []
-    #expect(waiting.first == "woken(1)" && waiting.last?.contains("budget") == true, "\(waiting)")
-    rig.wait(3_600)
-    rig.end()
-    let told = rig.explanation(of: change)?.deliveries.map(\.outcome)
-    #expect(told == [.woken(1), .woken(2)])
-  }
-
-  @Test func `of two alerts of one change, the one that gives way is the one not shown`() {
-    var limits = Limits()
-    limits.alertsPending = 1
-    var rig = TraceRig.subscribed(limits: limits, visible: true)
-    rig.save("all", .database(recordType: nil), visible: true)
-    rig.fold()
-    let change = rig.change()
-    rig.wake()
-    let found = rig.explanation(of: change)?.deliveries.map(\.outcome)
-    #expect(found == [.not(.crowdedOut), .woken(1)])
-  }
-
-  /// The newer alert replaces the one in flight, and another alert has to give way, too.
-  @Test func `an alert that gives way to the successor of the alert in flight is not shown`() {
-    var limits = Limits()
-    limits.alertsPending = 1
-    var rig = TraceRig.subscribed(limits: limits, visible: true)
-    rig.save("all", .database(recordType: nil), visible: true)
-    rig.fold()
-    let other = ZoneID(name: "Other", owner: Sample.owner)
-    let first = rig.change(in: other)
-    rig.wait(2)
-    let waiting = rig.change()
-    rig.change(in: other)
-    let found = rig.explanation(of: waiting)?.deliveries.map(\.outcome)
-    #expect(found == [.not(.crowdedOut), .not(.crowdedOut)])
-    rig.end()
-    #expect(rig.why(first) == "woken 1")
   }
 
   @Test func `a change that the device reads first wakes nobody`() {

@@ -202,7 +202,7 @@ package struct EntryReader {
         try part(), gathers: try time(),
         instead: TracedMatch.Instead(
           replaced: try flag() ? try alert() : nil,
-          crowdedOut: try flag() ? try crowdedOut() : nil))
+          crowdedOut: try flag() ? try crowdedOut() : nil, left: try flag() ? try part() : nil))
     case let other: throw wrong(other)
     }
   }

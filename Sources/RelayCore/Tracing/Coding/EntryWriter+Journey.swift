@@ -110,6 +110,8 @@ extension EntryWriter {
       if let older = instead.replaced { alert(older) }
       bytes.flag(instead.crowdedOut != nil)
       if let older = instead.crowdedOut { crowdedOut(older) }
+      bytes.flag(instead.left != nil)
+      if let left = instead.left { write(left) }
     }
   }
 

@@ -1,0 +1,83 @@
+import Testing
+
+@testable import RelayCore
+
+/// What explanations say of alerts, above all of several alerts that one change fires.
+@Suite struct AlertExplanationTests {
+  @Test func `of two alerts of one change, each is told by its own wake`() {
+    var rig = TraceRig.subscribed(visible: true) { $0.alert.max = 1 }
+    rig.save("all", .database(recordType: nil), visible: true)
+    rig.fold()
+    let change = rig.change()
+    rig.wake()
+    let waiting = rig.explanation(of: change)?.deliveries.map { "\($0.outcome)" } ?? []
+    #expect(waiting.first == "woken(1)" && waiting.last?.contains("budget") == true, "\(waiting)")
+    rig.wait(3_600)
+    rig.end()
+    let told = rig.explanation(of: change)?.deliveries.map(\.outcome)
+    #expect(told == [.woken(1), .woken(2)])
+  }
+
+  @Test func `of two alerts of one change, the one that gives way is the one not shown`() {
+    var limits = Limits()
+    limits.alertsPending = 1
+    var rig = TraceRig.subscribed(limits: limits, visible: true)
+    rig.save("all", .database(recordType: nil), visible: true)
+    rig.fold()
+    let change = rig.change()
+    rig.wake()
+    let found = rig.explanation(of: change)?.deliveries.map(\.outcome)
+    #expect(found == [.not(.crowdedOut), .woken(1)])
+  }
+
+  @Test func `an alert that gives way and runs the app is told in the background`() {
+    var limits = Limits()
+    limits.alertsPending = 1
+    var rig = TraceRig.subscribed(limits: limits, visible: true, runsApp: true)
+    rig.save("all", .database(recordType: nil), visible: true)
+    rig.fold()
+    let change = rig.change()
+    rig.wake()
+    rig.wake()
+    let found = rig.explanation(of: change)?.deliveries.map(\.outcome)
+    #expect(found == [.woken(2), .woken(1)])
+  }
+
+  /// Lost entries may have ended the alert. A later wake that shows the alert proves the contrary.
+  @Test func `an alert that is shown after lost entries woke the device`() {
+    var rig = TraceRig.subscribed(visible: true)
+    let change = rig.change()
+    let gap = rig.entries.count
+    rig.wake()
+    #expect(rig.why(change, without: gap..<gap) == "woken 1")
+  }
+
+  @Test func `each alert of a change waits for the same stopped route`() {
+    var rig = TraceRig.subscribed(visible: true)
+    rig.save("all", .database(recordType: nil), visible: true)
+    rig.fold()
+    rig.relay.withdraw(ExplanationTests.route, at: rig.now)
+    let change = rig.change()
+    rig.wait(2)
+    let found = rig.explanation(of: change)?.deliveries.map(\.outcome)
+    #expect(found == [.not(.noProvider), .not(.noProvider)])
+  }
+
+  /// The newer alert replaces the one in flight, and another alert has to give way, too.
+  @Test func `an alert that gives way to the successor of the alert in flight is not shown`() {
+    var limits = Limits()
+    limits.alertsPending = 1
+    var rig = TraceRig.subscribed(limits: limits, visible: true)
+    rig.save("all", .database(recordType: nil), visible: true)
+    rig.fold()
+    let other = ZoneID(name: "Other", owner: Sample.owner)
+    let first = rig.change(in: other)
+    rig.wait(2)
+    let waiting = rig.change()
+    rig.change(in: other)
+    let found = rig.explanation(of: waiting)?.deliveries.map(\.outcome)
+    #expect(found == [.not(.crowdedOut), .not(.crowdedOut)])
+    rig.end()
+    #expect(rig.why(first) == "woken 1")
+  }
+}
