@@ -38,10 +38,7 @@ package final class API: RequestResponder {
     courier: Courier, settings: HTTPSettings
   ) {
     let limits = settings.limits
-    self.relay = relay
-    self.access = access
-    self.clock = clock
-    self.limits = limits
+    (self.relay, self.access, self.clock, self.limits) = (relay, access, clock, limits)
     fairness = Fairness(limits)
     bodies = BodyMemoryLimit(limits)
     answers = AnswerMemoryLimit(limits)

@@ -6,9 +6,7 @@ package struct KeyFailure: Error, Hashable, Sendable, CustomStringConvertible {
   package var remedy: String
 
   package init(path: String, found: String, remedy: String) {
-    self.path = path
-    self.found = found
-    self.remedy = remedy
+    (self.path, self.found, self.remedy) = (path, found, remedy)
   }
 
   package var description: String { "\(path): \(found); \(remedy)" }

@@ -28,10 +28,7 @@ final class FakeConnection: ChannelInboundHandler {
   ) {
     self.number = number
     maxStreams = apns.maxStreams(under: board.faults)
-    self.apns = apns
-    self.board = board
-    self.channel = channel
-    self.goAway = goAway
+    (self.apns, self.board, self.channel, self.goAway) = (apns, board, channel, goAway)
   }
 
   func handlerAdded(context: ChannelHandlerContext) { self.context = context }

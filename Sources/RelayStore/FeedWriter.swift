@@ -11,9 +11,7 @@ struct FeedWriter {
   private let entries: EntryStatements
 
   init(database: GRDB.Database, at: Instant, limits: Limits) throws {
-    self.database = database
-    self.at = at
-    self.limits = limits
+    (self.database, self.at, self.limits) = (database, at, limits)
     entries = try EntryStatements(database)
   }
 

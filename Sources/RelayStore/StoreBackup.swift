@@ -35,9 +35,7 @@ package struct StoreBackup {
   package init(
     from source: String, to target: String, progress: @escaping (Progress) throws -> Void
   ) {
-    self.source = source
-    self.target = target
-    self.progress = progress
+    (self.source, self.target, self.progress) = (source, target, progress)
   }
 
   /// Blocks until both files are copied and checked. After a failure the target may hold parts of

@@ -43,10 +43,7 @@ package final class JWKSCache: Service {
   package init(
     source: any KeySetSource, clock: any ClockReader, issues: HealthIssues, logger: Logger
   ) {
-    self.source = source
-    self.clock = clock
-    self.issues = issues
-    self.logger = logger
+    (self.source, self.clock, self.issues, self.logger) = (source, clock, issues, logger)
     // The stream buffers one element, which is enough: `serve` checks all sets for each element.
     (pokes, poke) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }

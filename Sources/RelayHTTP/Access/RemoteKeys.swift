@@ -53,9 +53,7 @@ package final class RemoteKeys: Sendable, Hashable {
     _ address: KeySetAddress, clock: @escaping @Sendable () -> Instant,
     poke: @escaping @Sendable () -> Void
   ) {
-    self.address = address
-    self.clock = clock
-    self.poke = poke
+    (self.address, self.clock, self.poke) = (address, clock, poke)
     state = Mutex(State(schedule: KeySchedule(at: clock())))
   }
 

@@ -36,9 +36,7 @@ final class UserTokens: Sendable {
   init(
     _ users: ScopeAccess.Users, container: String, keys: any TokenKeys, countMax: Int
   ) async {
-    self.container = container
-    self.keys = keys
-    self.countMax = countMax
+    (self.container, self.keys, self.countMax) = (container, keys, countMax)
     issuer = users.issuer
     source =
       switch users.proof {

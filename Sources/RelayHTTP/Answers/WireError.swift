@@ -17,9 +17,7 @@ package struct WireError: Error, Hashable, Sendable {
     _ code: ServerErrorCode, _ reason: String, retryAfterSeconds: Int? = nil,
     status: HTTPResponse.Status? = nil, allow: String? = nil
   ) {
-    self.code = code
-    self.reason = reason
-    self.retryAfterSeconds = retryAfterSeconds
+    (self.code, self.reason, self.retryAfterSeconds) = (code, reason, retryAfterSeconds)
     self.status = status ?? code.status
     self.allow = allow
   }

@@ -45,9 +45,7 @@ struct CurrentRequest {
     _ head: HTTPRequestHead?, serial: UInt32, begun: NIODeadline, bodyTime: TimeAmount,
     isLast: Bool
   ) {
-    self.serial = serial
-    self.begun = begun
-    self.bodyTime = bodyTime
+    (self.serial, self.begun, self.bodyTime) = (serial, begun, bodyTime)
     self.isLast = isLast || head?.isLast != false
     isBodiless = head?.method == .HEAD
     isOfHTTP10 = head?.isOfHTTP10 ?? false

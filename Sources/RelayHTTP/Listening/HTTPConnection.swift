@@ -38,9 +38,7 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
   ///   - idle: the connection closes if nothing arrives for this long while no answer is due.
   ///   - ask: takes a request, which must then be answered with `send`, or held.
   init(channel: any Channel, idle: TimeAmount, ask: @escaping @Sendable (InboundRequest) -> Void) {
-    self.channel = channel
-    self.idle = idle
-    self.ask = ask
+    (self.channel, self.idle, self.ask) = (channel, idle, ask)
     state = ConnectionStateMachine(idle: idle, at: channel.eventLoop.now)
   }
 

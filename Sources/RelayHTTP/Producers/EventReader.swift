@@ -20,9 +20,7 @@ package struct EventReader: Sendable {
   ) {
     self.scope = scope
     self.producer = "\(scope.container)/\(scope.environment.name)/\(producer)"
-    self.ids = ids
-    self.limits = limits
-    self.fetchCapacity = fetchCapacity
+    (self.ids, self.limits, self.fetchCapacity) = (ids, limits, fetchCapacity)
   }
 
   package func change(_ event: JSONCursor) throws(JSONProblem) -> Change {

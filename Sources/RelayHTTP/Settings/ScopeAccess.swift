@@ -76,9 +76,7 @@ package struct ScopeAccess: Hashable, Sendable {
     package var fetchCapacity: Int
 
     package init(name: String, proof: Proof, fetchCapacity: Int = 0) {
-      self.name = name
-      self.proof = proof
-      self.fetchCapacity = fetchCapacity
+      (self.name, self.proof, self.fetchCapacity) = (name, proof, fetchCapacity)
     }
   }
 }

@@ -14,9 +14,7 @@ struct JSONWebToken {
     guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]),
       let signature = Self.base64URL(parts[2])
     else { return nil }
-    self.header = header
-    self.claims = claims
-    self.signature = signature
+    (self.header, self.claims, self.signature) = (header, claims, signature)
     signed = Data("\(parts[0]).\(parts[1])".utf8)
   }
 
