@@ -61,7 +61,6 @@ struct Providers {
         try next.keep(key, SenderFingerprint(web, limits)) {
           WebPushSender(
             try WebPushSettings(web, attemptTimeout: limits.attemptTimeout),
-            limits: WebLimits(attemptTimeout: limits.attemptTimeout),
             now: { [clock] in clock.wall() })
         }
       }

@@ -73,12 +73,11 @@ package struct EngineLimits: Hashable, Sendable {
   /// - Parameters:
   ///   - attemptTimeout: the time of one attempt. The engine detects a silent connection and ends
   ///     an attempt to connect within this time. If this time is very short, fixed least times
-  ///     apply instead. When the engine stops, an open request may finish within this time.
+  ///     apply instead.
   ///   - probe: the longest wait between two attempts to connect, so that the engine soon finds a
   ///     provider that is back.
   package init(attemptTimeout: Span, probe: Span) {
     self.attemptTimeout = attemptTimeout
-    stopGrace = attemptTimeout
     let third = max(Self.silenceLeast, Span(milliseconds: attemptTimeout.milliseconds / 3))
     stallAfter = min(stallAfter, third)
     pongWithin = min(pongWithin, third)

@@ -46,8 +46,4 @@ package struct WebLimits: Hashable, Sendable {
   package var stopGrace = Span.seconds(2)
 
   package init() {}
-
-  /// - Parameter attemptTimeout: the time of one attempt. When the engine stops, an open request
-  ///   may finish within this time.
-  package init(attemptTimeout: Span) { stopGrace = attemptTimeout }
 }
