@@ -132,7 +132,7 @@ struct DeliveryStory {
     }
     if let older = instead.replaced, parts.contains(.alert(older)) { parts.insert(part) }
     if let older = instead.crowdedOut, parts.contains(.alert(older)), state == .pending {
-      // The subject of an alert that runs the app goes on pending without the alert.
+      // The subject of the alert may go on pending without the alert.
       if let left = instead.left { parts = [left] } else { state = .ended(.crowdedOut) }
     }
   }
@@ -168,8 +168,9 @@ struct DeliveryStory {
       guard !isAlert, repeats.holds(wake), receipt == nil, tells(wake) else { return }
       (state, toldBefore) = (.flying(wake, ifFails: nil), told)
     case .unknown:
-      // A wake that shows the alert, or one that has replaced it, proves that the alert pended.
-      if isAlert, tells(wake) { state = .flying(wake, ifFails: nil) }
+      // A wake that shows the alert itself proves that the alert pended.
+      let own = TracedAlert(notification: match.notification, subscription: match.subscription)
+      if wake.alert == own { state = .flying(wake, ifFails: nil) }
     case .flying, .told, .ended: break
     }
   }

@@ -34,7 +34,7 @@ package struct TracedMatch: Hashable, Sendable {
     /// The oldest alert, which gave way because too many alerts wait.
     package var crowdedOut: TracedAlert?
     /// The part of the lane where the subject of the alert that gave way goes on pending; `nil` if
-    /// no wake is needed for it.
+    /// that subject is told already, or no wake is sent for it.
     package var left: TracedPart?
   }
 }
@@ -64,7 +64,8 @@ extension Subjects {
     zones.map(\.zonePart) + query.map { _ in .query } + overflow.map { _ in .many }
   }
 
-  /// The subject that a waiting alert has besides itself; `nil` if the alert has no such subject.
+  /// The subject, not told yet, that a waiting alert has besides itself; `nil` if the alert has no
+  /// such subject.
   func part(of alert: PendingAlert) -> TracedPart? {
     let subject: (Pending, TracedPart)?
     if case .query = alert.content.kind {
@@ -74,7 +75,10 @@ extension Subjects {
     } else {
       subject = overflow.first.map { ($0, .many) }
     }
-    return subject.flatMap { $0.0.position >= alert.position ? $0.1 : nil }
+    return subject.flatMap { pending, part in
+      pending.isFresh && pending.freshFrom <= alert.position && alert.position <= pending.position
+        ? part : nil
+    }
   }
 }
 

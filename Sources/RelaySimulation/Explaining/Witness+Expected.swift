@@ -83,7 +83,7 @@ extension Witness {
   ) -> Set<String> {
     var allowed: Set<String> = []
     for fired in all {
-      var delivery = SeenDelivery(fired)
+      var delivery = SeenDelivery(fired, alertsPending: plan.limits.alertsPending)
       var isAfter = false
       for sight in sights[key] ?? [] {
         if case .fired(let other) = sight, other.position == fired.position {

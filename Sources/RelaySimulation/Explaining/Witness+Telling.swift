@@ -15,9 +15,12 @@ struct SeenDelivery {
   /// Alerts with the same appearance that slices may have fired; they may be newer.
   private var late: Set<String> = []
   private var hasNewerAlert = false
-  /// Whether an alert of another appearance may have crowded this alert out, so that this
-  /// notification pends in the background.
-  private var mayGiveWay = false
+  /// The appearances of newer alerts, without the own one.
+  private var others: Set<String> = []
+  private let alertsPending: Int
+  /// Whether newer alerts may have crowded this alert out, so that this notification pends in the
+  /// background.
+  private var mayGiveWay: Bool { others.count >= alertsPending }
   private var hasBegunAgain = false
   /// Whether the notification stops pending if the push under way fails.
   private var endsIfFails = false
@@ -29,7 +32,9 @@ struct SeenDelivery {
   /// The courier's wake that told of the notification, until the device has the change.
   private var courierWake: UInt32?
 
-  init(_ fired: SeenChange.Fired) { self.fired = fired }
+  init(_ fired: SeenChange.Fired, alertsPending: Int) {
+    (self.fired, self.alertsPending) = (fired, alertsPending)
+  }
 
   /// Whether the notification cannot pend any more.
   private var isOver: Bool { !mayPend }
@@ -37,12 +42,12 @@ struct SeenDelivery {
   mutating func note(_ sight: Witness.Sight) {
     switch sight {
     case .fired(let other):
-      guard other.alert != nil, other.position != fired.position else { return }
-      if other.alert == fired.alert {
+      guard let alert = other.alert, other.position != fired.position else { return }
+      if alert == fired.alert {
         if other.isLate { late.insert(other.notification.text) }
         if !other.isLate { newer.insert(other.notification.text) }
       } else {
-        mayGiveWay = true
+        others.insert(alert)
       }
       hasNewerAlert = true
     case .pushed(let push): pushed(push)
@@ -54,7 +59,7 @@ struct SeenDelivery {
         position >= fired.zonePosition
       else { return }
       // Only the relay knows whether an alert pends in the background instead.
-      if fired.alert == nil { received() } else { maybe("fetched") }
+      if fired.alert == nil { received() } else if mayGiveWay { maybe("fetched") }
     case .acknowledged(.wake(let wake)):
       if let flight, fired.alert == nil, flight.push.attempt.wake <= wake { maybe("fetched") }
       if let told = courierWake, told <= wake { courierWake = nil }

@@ -43,6 +43,23 @@ import Testing
     #expect(found == [.woken(2), .woken(1)])
   }
 
+  /// The subject of the second alert was named by the wake of the first.
+  @Test func `an alert that gives way after its subject was told was told beside another`() {
+    var limits = Limits()
+    limits.alertsPending = 2
+    var rig = TraceRig.subscribed(limits: limits)
+    rig.save("all", .database(recordType: nil), visible: true, runsApp: true)
+    rig.fold()
+    let zones = (1...4).map { ZoneID(name: "Z\($0)", owner: Sample.owner) }
+    rig.change(in: zones[0])
+    let change = rig.change(in: zones[1])
+    rig.wait(2)
+    rig.change(in: zones[2])
+    rig.change(in: zones[3])
+    rig.end()
+    #expect(["crowded_out", "already_told"].contains(rig.why(change)))
+  }
+
   /// Lost entries may have ended the alert. A later wake that shows the alert proves the contrary.
   @Test func `an alert that is shown after lost entries woke the device`() {
     var rig = TraceRig.subscribed(visible: true)
