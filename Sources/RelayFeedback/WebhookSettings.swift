@@ -26,9 +26,6 @@ package struct WebhookSettings: Hashable, Sendable {
   package init(
     url: String, keys: [Key], trustRoots: String? = nil, timeout: Span = .seconds(10)
   ) {
-    self.url = url
-    self.keys = keys
-    self.trustRoots = trustRoots
-    self.timeout = timeout
+    (self.url, self.keys, self.trustRoots, self.timeout) = (url, keys, trustRoots, timeout)
   }
 }

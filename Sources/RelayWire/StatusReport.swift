@@ -71,9 +71,7 @@ package struct StatusReport: Codable, Hashable, Sendable {
     package var rejected: Int64
 
     package init(accepted: Int64, duplicates: Int64, rejected: Int64) {
-      self.accepted = accepted
-      self.duplicates = duplicates
-      self.rejected = rejected
+      (self.accepted, self.duplicates, self.rejected) = (accepted, duplicates, rejected)
     }
   }
 
