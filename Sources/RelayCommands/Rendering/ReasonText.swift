@@ -80,7 +80,8 @@ struct ReasonText {
     "already_told": ReasonText(
       "the alert of another notification told of it, too",
       advice: "if the app did nothing, let it fetch at every push"),
-    "fetched": ReasonText("the device fetched the change before a wake was due", advice: "nothing"),
+    "fetched": ReasonText(
+      "the change was fetched or marked as read before a wake was due", advice: "nothing"),
     "withdrawn": ReasonText(
       "the subscription was deleted, or the zone is not visible any more", advice: "nothing"),
     "rejected": ReasonText(
