@@ -36,6 +36,8 @@ package struct TracedMatch: Hashable, Sendable {
     /// The part of the lane where the subject of the alert that gave way goes on pending; `nil` if
     /// that subject is told already, or no wake is sent for it.
     package var left: TracedPart?
+
+    var isAny: Bool { replaced != nil || crowdedOut != nil }
   }
 }
 

@@ -44,8 +44,8 @@ struct SeenDelivery {
     case .fired(let other):
       guard let alert = other.alert, other.position != fired.position else { return }
       if alert == fired.alert {
-        if other.isLate { late.insert(other.notification.text) }
-        if !other.isLate { newer.insert(other.notification.text) }
+        let name = other.notification.text
+        if other.isLate { late.insert(name) } else { newer.insert(name) }
       } else {
         others.insert(alert)
       }

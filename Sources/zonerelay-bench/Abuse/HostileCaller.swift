@@ -9,9 +9,7 @@ struct HostileCaller: Sendable {
   let turn: @Sendable (HostileTurn) -> Void
 
   init(_ name: String, threads: Int = 1, _ turn: @escaping @Sendable (HostileTurn) -> Void) {
-    self.name = name
-    self.threads = threads
-    self.turn = turn
+    (self.name, self.threads, self.turn) = (name, threads, turn)
   }
 
   /// One letter with so many combining marks that a comparison by Unicode's rules takes very long.

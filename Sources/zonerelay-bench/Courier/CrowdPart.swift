@@ -27,9 +27,7 @@ final class CrowdPart: @unchecked Sendable {
   ) {
     self.paths = paths
     (next, end) = (numbers.lowerBound, numbers.upperBound)
-    self.areStreams = areStreams
-    self.port = port
-    self.loop = loop
+    (self.areStreams, self.port, self.loop) = (areStreams, port, loop)
   }
 
   /// How many connections use one loopback address: fewer than the address has free ports.

@@ -51,9 +51,7 @@ struct Figure: Codable {
     _ goal: String, _ name: String, unit: String, ours: [Double], floor: Double? = nil,
     aim: Double? = nil
   ) {
-    self.goal = goal
-    self.name = name
-    self.unit = unit
+    (self.goal, self.name, self.unit) = (goal, name, unit)
     self.ours = Spread(ours)
     if let floor, let aim { target = Target(floor: floor, goal: aim) }
   }

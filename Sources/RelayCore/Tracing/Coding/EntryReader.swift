@@ -198,8 +198,10 @@ package struct EntryReader {
     case 1: return .own
     case 2: return .retired
     case 3:
+      let (pending, gathers) = (try part(), try time())
+      guard try flag() else { return .pends(pending, gathers: gathers) }
       return .pends(
-        try part(), gathers: try time(),
+        pending, gathers: gathers,
         instead: TracedMatch.Instead(
           replaced: try flag() ? try alert() : nil,
           crowdedOut: try flag() ? try crowdedOut() : nil, left: try flag() ? try part() : nil))

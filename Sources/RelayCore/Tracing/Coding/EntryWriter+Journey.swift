@@ -106,6 +106,9 @@ extension EntryWriter {
       bytes.byte(3)
       write(part)
       time(gathers)
+      // Few matches make an alert give way, so all others write one byte.
+      bytes.flag(instead.isAny)
+      guard instead.isAny else { return }
       bytes.flag(instead.replaced != nil)
       if let older = instead.replaced { alert(older) }
       bytes.flag(instead.crowdedOut != nil)
