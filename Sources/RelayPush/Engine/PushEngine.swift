@@ -28,7 +28,7 @@ package final class PushEngine: @unchecked Sendable {
   let eventLoop: any EventLoop
   let logger: Logger
   let published = Mutex(EngineStatus())
-  private let inbox = Mutex(Inbox())
+  private let inbox = Mutex(DeliveryInbox())
 
   var attempts = Attempts<Delivery>()
   var pool: Pool
@@ -47,7 +47,7 @@ package final class PushEngine: @unchecked Sendable {
   private var admitted: UInt64 = 0
   private var isTurnScheduled = false
 
-  private struct Inbox {
+  private struct DeliveryInbox {
     var items: [Delivery] = []
     var isWoken = false
     var isClosed = false

@@ -11,7 +11,7 @@ import Synchronization
 /// the costly work of making a request happens on the engine's thread.
 package final class WebEngine: Sendable {
   private let limits: WebLimits
-  private let inbox: Mutex<Inbox>
+  private let inbox: Mutex<ItemInbox>
 
   struct Item: Sendable {
     var deadline: Uptime
@@ -21,7 +21,7 @@ package final class WebEngine: Sendable {
     var answer: @Sendable (Outcome) -> Void
   }
 
-  private struct Inbox {
+  private struct ItemInbox {
     /// libcurl's handle; nil once the thread has ended. The inbox's lock prevents a wake-up of a
     /// closed handle.
     var multi: Multi?
@@ -44,7 +44,7 @@ package final class WebEngine: Sendable {
     guard let handle = curl_multi_init() else {
       preconditionFailure("libcurl gave no handle: the process has no memory")
     }
-    inbox = Mutex(Inbox(multi: Multi(handle: handle)))
+    inbox = Mutex(ItemInbox(multi: Multi(handle: handle)))
     zr_curl_multi_set_long(handle, CURLMOPT_MAXCONNECTS, limits.idleConnectionsMax)
   }
 
