@@ -56,7 +56,7 @@ extension Partition {
     census.lanes.retired += counts.count(.retired)
     census.devices += counts.all
     census.smeared += waiting(at: now)
-    census.oldestPending = Self.earlier(census.oldestPending, devices.counts.oldestFresh())
+    census.oldestPending = Self.earlier(census.oldestPending, devices.oldestFresh())
     census.hurried += pacers.hurried
     census.fanOuts += fanOuts.count
     census.zonesWithGap += zonesWithGap
@@ -78,7 +78,7 @@ extension Partition {
         count += 1
       }
     }
-    for device in over { devices.counts.dropSlot(of: device) }
+    for device in over { devices.dropSlot(of: device) }
     return count
   }
 

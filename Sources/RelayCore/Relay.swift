@@ -164,7 +164,7 @@ package struct Relay: ~Copyable {
     isReplaying = false
     var unfinished: [(PartitionID, Fact)] = []
     for index in partitions.indices {
-      partitions[index].trace.isReplaying = false
+      partitions[index].trace.recoveryEnded()
       unfinished += partitions[index].unfinished.map { (partitions[index].id, $0) }
     }
     return unfinished
@@ -212,7 +212,7 @@ package struct Relay: ~Copyable {
   /// Settles the reports of dead addresses that pruning held for a moment and has now decided on.
   private mutating func judge(at now: Instant, _ effects: inout [Effect]) {
     for key in routes.keys.sorted() {
-      for judgement in routes[key]?.pruning.judged(at: now) ?? [] {
+      for judgement in routes[key]?.judged(at: now) ?? [] {
         settle(judgement.verdict, of: judgement.attempt, at: now, &effects)
         if case .gone(_, let reason) = judgement.verdict { effects.append(.retired(key, reason)) }
       }

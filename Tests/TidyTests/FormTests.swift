@@ -3,12 +3,15 @@ import Testing
 /// Bounds for lines, functions and files.
 @Suite struct FormTests {
   private static let linesOfFileMax = 400
+  /// For each file of `Partition`, which leads facts through the parts.
+  private static let linesOfPartitionMax = 300
   private static let linesOfFunctionMax = 60
   private static let columnsMax = 100
 
   @Test func `no file has too many lines`() throws {
     let found = try SourceTree.swift("Sources", "Tests").filter {
-      $0.lines.count - 1 > Self.linesOfFileMax
+      let isPartition = $0.path.hasPrefix("Sources/RelayCore/Partition")
+      return $0.lines.count - 1 > (isPartition ? Self.linesOfPartitionMax : Self.linesOfFileMax)
     }.map { "\($0.path) has \($0.lines.count - 1) lines" }
     #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
   }

@@ -5,7 +5,7 @@ package struct Route: Sendable {
   package private(set) var inFlight = 0
   package private(set) var sent: Int64 = 0
   package private(set) var delivered: Int64 = 0
-  package internal(set) var pruning: Pruning
+  package private(set) var pruning: Pruning
   package private(set) var circuit: Circuit
   private var queue = RouteQueue()
   /// Each user's share of the room. `nil` means that one user may take the whole room, because all
@@ -79,8 +79,8 @@ package struct Route: Sendable {
   }
 
   struct Ended {
-    /// The verdict to settle now. `nil` means that the verdict is held, and `pruning.judged`
-    /// returns it later.
+    /// The verdict to settle now. `nil` means that the verdict is held, and `judged` returns it
+    /// later.
     var settled: Verdict?
     /// The new `Pruning.stop`; the outer `nil` means that it has not changed.
     var pruning: Pruning.Stop??
@@ -96,6 +96,9 @@ package struct Route: Sendable {
     let after = pruning.stop
     return Ended(settled: settled, pruning: before == after ? nil : .some(after))
   }
+
+  /// Takes the verdicts that were held and that pruning has now decided on.
+  mutating func judged(at now: Instant) -> [Pruning.Judgement] { pruning.judged(at: now) }
 
   private mutating func note(
     _ verdict: Verdict, of attempt: PushAttempt.ID, from user: UserID, at now: Instant

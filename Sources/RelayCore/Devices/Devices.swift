@@ -36,7 +36,7 @@ package struct Devices: Sendable {
   private var slots: [Slot?] = []
   private var free: [Int] = []
   private var ofUser: [[Int]] = []
-  var counts = LaneCounts()
+  private(set) var counts = LaneCounts()
   private var lapses = AddressLapses()
   private var lastAttempt: UInt64 = 0
   /// Slots whose devices the next cut writes, and devices whose rows it removes.
@@ -101,6 +101,12 @@ package struct Devices: Sendable {
     slots[index] = nil
     free.append(index)
   }
+
+  /// The slot of the device's lane in a smear is over.
+  mutating func dropSlot(of device: Int) { counts.dropSlot(of: device) }
+
+  /// Since when the oldest pending change of any lane waits.
+  mutating func oldestFresh() -> Instant? { counts.oldestFresh() }
 
   /// Marks the device for the next cut, which writes its row.
   mutating func write(_ device: Int) { written.append(device) }

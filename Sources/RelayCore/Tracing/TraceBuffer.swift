@@ -10,7 +10,7 @@ struct TraceBuffer: Sendable {
   /// Whether entries are made at all.
   let isOn: Bool
   /// Whether recovery has not ended yet.
-  var isReplaying = true
+  private(set) var isReplaying = true
   /// Batches that are complete, because they are full or the next entry has another scope.
   /// `batched` is how many entries they have.
   private var batches: [TraceBatch] = []
@@ -29,6 +29,9 @@ struct TraceBuffer: Sendable {
   private var waits: [Int: DeviceEvent.WaitKind] = [:]
 
   init(isOn: Bool) { self.isOn = isOn }
+
+  /// Recovery has ended.
+  mutating func recoveryEnded() { isReplaying = false }
 
   var isEmpty: Bool { writer.count == 0 && batches.isEmpty && lost == 0 }
 

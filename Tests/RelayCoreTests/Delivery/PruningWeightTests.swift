@@ -106,8 +106,13 @@ import Testing
     for device in 1...5 { die(&browsers, device, of: "_\(device)") }
     #expect(browsers.judged(at: .s(2)).count { $0.verdict == .gone(at: nil, word) } == 5)
     var endpoints = Route(inFlightMax: 100, probe: .seconds(30), outageDevices: nil)
-    for device in 1...5 { die(&endpoints.pruning, device, of: "_\(device)") }
-    #expect(endpoints.pruning.judged(at: .s(2)).count { $0.verdict == .gone(at: nil, word) } == 5)
+    for device in 1...5 {
+      endpoints.began(attempt(device))
+      _ = endpoints.ended(
+        .gone(at: nil, word), of: attempt(device),
+        about: about(device, of: "_\(device)", hasTaken: false), at: .s(0))
+    }
+    #expect(endpoints.judged(at: .s(2)).count { $0.verdict == .gone(at: nil, word) } == 5)
   }
 
   // MARK: In a partition
