@@ -36,14 +36,9 @@ package final class Engine: RelayService, Sendable {
       trace: TraceFeed? = nil, notifier: any ServiceNotifier,
       random: @escaping @Sendable () -> UInt64
     ) {
-      self.clock = clock
-      self.keys = keys
-      self.senders = senders
-      self.courier = courier
-      self.feedback = feedback
-      self.trace = trace
-      self.notifier = notifier
-      self.random = random
+      (self.clock, self.keys, self.random) = (clock, keys, random)
+      (self.senders, self.courier, self.feedback) = (senders, courier, feedback)
+      (self.trace, self.notifier) = (trace, notifier)
     }
   }
 

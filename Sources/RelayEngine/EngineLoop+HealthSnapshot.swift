@@ -6,7 +6,7 @@ extension EngineLoop {
     var health = coordinator.health(at: now)
     let readiness = inbox.readiness
     health.isReady = readiness.isReady
-    health.reasons += readiness.reasons
+    health.reasons = readiness.reasons + health.reasons
     health.uptime = Double((dependencies.clock.boot() - startedAt).milliseconds) / 1_000
     health.changes = counters.changes
     health.add(senderGroup.health, configured: dependencies.senders.keys)
@@ -22,32 +22,8 @@ extension EngineLoop {
     if counters.unfolded > 0, counters.lastFold > .zero {
       health.store.foldLag = Double((now - counters.lastFold).milliseconds) / 1_000
     }
-    if let trouble = counters.storeTrouble {
-      health.reasons.append("the store refuses writes: \(trouble)")
-    }
-    if let trouble = clockTrouble { health.reasons.append(trouble) }
     if let recorder = dependencies.trace?.recorder { health.recorder = recorder.health }
     if let trouble = health.recorder.trouble { health.reasons.append(trouble) }
-    for route in health.routes where route.circuit != "closed" {
-      health.reasons.append(
-        "route \(route.key.transport.name) \(route.key.topic) of \(route.key.scope.container) "
-          + "\(route.key.scope.environment.name) is stopped: \(route.lastError ?? "unknown"); "
-          + "check its credential and endpoint")
-    }
-    for route in health.routes where route.refusals >= Route.refusalsTold {
-      health.reasons.append(
-        "route \(route.key.transport.name) \(route.key.topic) of \(route.key.scope.container) "
-          + "\(route.key.scope.environment.name) has every push refused, "
-          + "\(route.refusals) or more since the last that was taken: "
-          + "\(route.lastError ?? "unknown"); check that its topic and key are the app's")
-    }
-    for route in health.routes {
-      guard let stop = route.pruningStop else { continue }
-      health.reasons.append(
-        "route \(route.key.transport.name) \(route.key.topic) of \(route.key.scope.container) "
-          + "\(route.key.scope.environment.name) retires no device: \(stop); check that its "
-          + "endpoint, topic and key are those of the app that registers here")
-    }
     return health
   }
 
@@ -57,26 +33,6 @@ extension EngineLoop {
     Standings(
       devices: coordinator.standings(of: devices, zones: zones),
       place: dependencies.trace?.recorder?.place ?? 0)
-  }
-
-  /// Why an operator should check the machine's clock; nil if there is no reason.
-  private var clockTrouble: String? {
-    guard let doubt = coordinator.clockDoubt else { return nil }
-    return "the machine's clock is \(doubt.ahead.inWords) ahead of the time that the relay knew, "
-      + "and not followed for now: nothing is trimmed and no budget refilled for it; if it is "
-      + "wrong, set it right (timedatectl), which leaves no trace; if it is right, as after a long "
-      + "stop, the relay follows it in \(doubt.believedIn.inWords)"
-  }
-}
-
-extension Span {
-  /// The span as text for people, in the largest unit of which it has at least one.
-  fileprivate var inWords: String {
-    for (name, unit) in [("d", Span.days(1)), ("h", .hours(1)), ("min", .minutes(1))]
-    where self >= unit {
-      return "\(milliseconds / unit.milliseconds) \(name)"
-    }
-    return "\(milliseconds / 1_000) s"
   }
 }
 
@@ -89,7 +45,7 @@ extension HealthSnapshot {
   ) {
     let (known, configured) = (Set((routes + withdrawnRoutes).map(\.key)), Set(configured))
     for key in senders.keys where !known.contains(key) {
-      let unused = Route(
+      let unused = RouteHealth(
         key: key, circuit: "closed", inFlight: 0, sent: 0, delivered: 0, lastError: nil)
       if configured.contains(key) { routes.append(unused) } else { withdrawnRoutes.append(unused) }
     }
@@ -115,22 +71,15 @@ extension Coordinator {
         case .open: "open"
         case .probing: "probing"
         }
-      var item = HealthSnapshot.Route(
+      var item = HealthSnapshot.RouteHealth(
         key: key, circuit: circuit, inFlight: route.inFlight, sent: route.sent,
         delivered: route.delivered, lastError: route.lastError)
-      item.pruningStop = route.pruning.stop.map {
-        "\($0.dead) of the last \($0.users) users' answers called a device dead (\($0.reason))"
-      }
-      item.refusals = route.refusals
+      item.isPruning = route.pruning.stop == nil
       if isListed(key) { health.routes.append(item) } else { health.withdrawnRoutes.append(item) }
     }
     let census = census(at: now)
     health.lanes = census.lanes
-    if census.isRestoreProven {
-      health.reasons.append(
-        "a client's token names a history this store never had: it was restored from a copy; "
-          + "run `zonerelay expire-tokens`")
-    }
+    health.reasons = healthIssues(census).map(\.sentence)
     (health.smearing.waiting, health.smearing.hurried) = (census.smeared, census.hurried)
     health.zonesWithGap = census.zonesWithGap
     health.remembered.ids = census.remembered

@@ -44,14 +44,9 @@ struct EngineLoop: ~Copyable {
   ) {
     self.coordinator = coordinator
     startedAt = dependencies.clock.boot()
-    self.dependencies = dependencies
-    self.senderGroup = senderGroup
-    self.inbox = inbox
-    self.waitingReaders = waitingReaders
-    self.commits = commits
-    self.folds = folds
-    self.store = store
-    self.logger = logger
+    (self.dependencies, self.senderGroup, self.logger) = (dependencies, senderGroup, logger)
+    (self.inbox, self.waitingReaders) = (inbox, waitingReaders)
+    (self.commits, self.folds, self.store) = (commits, folds, store)
   }
 
   /// Returns when the coordinator has stopped, or when the task is cancelled.

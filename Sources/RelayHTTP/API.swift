@@ -187,7 +187,7 @@ package final class API: RequestResponder {
     let readiness = relay.readiness
     let error = WireError(
       .tryAgainLater, "not ready: \(readiness.reasons.joined(separator: "; "))",
-      retryAfterSeconds: 1)
+      retryAfterSeconds: Unavailable(notReady: readiness).retryAfterSeconds)
     let json = JSONWriter.object { json in
       json.boolean("ready", readiness.isReady)
       json.strings("reasons", readiness.reasons)

@@ -27,7 +27,7 @@ extension StatusReport {
     package init() {}
   }
 
-  package struct Route: Codable, Hashable, Sendable {
+  package struct RouteReport: Codable, Hashable, Sendable {
     package var container: String
     package var environment: String
     package var transport: String
@@ -44,14 +44,9 @@ extension StatusReport {
       container: String, environment: String, transport: String, topic: String, circuit: String,
       inFlight: Int, sent: Int64, delivered: Int64, lastError: String?
     ) {
-      self.container = container
-      self.environment = environment
-      self.transport = transport
-      self.topic = topic
-      self.circuit = circuit
-      self.inFlight = inFlight
-      self.sent = sent
-      self.delivered = delivered
+      (self.container, self.environment) = (container, environment)
+      (self.transport, self.topic, self.circuit) = (transport, topic, circuit)
+      (self.inFlight, self.sent, self.delivered) = (inFlight, sent, delivered)
       self.lastError = lastError
     }
   }

@@ -11,7 +11,7 @@ package struct StatusReport: Codable, Hashable, Sendable {
   package var ledger: Ledger
   package var changes: Changes
   package var lanes: Lanes
-  package var routes: [Route]
+  package var routes: [RouteReport]
   package var fanouts: FanOuts
   package var oldestPendingAge: Double
   package var remembered: Memory
@@ -20,7 +20,7 @@ package struct StatusReport: Codable, Hashable, Sendable {
 
   package init(
     version: String, pid: Int32, uptime: Double, healthy: Bool, reasons: [String], store: Store,
-    ledger: Ledger, changes: Changes, lanes: Lanes, routes: [Route], fanouts: FanOuts,
+    ledger: Ledger, changes: Changes, lanes: Lanes, routes: [RouteReport], fanouts: FanOuts,
     oldestPendingAge: Double, remembered: Memory = Memory(), webhooks: [Webhook] = []
   ) {
     self.version = version

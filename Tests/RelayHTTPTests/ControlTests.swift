@@ -15,7 +15,7 @@ import Testing
       conduct.health.ledger.woken = 2
       conduct.health.ledger.pending = 1
       conduct.health.routes = [
-        HealthSnapshot.Route(
+        HealthSnapshot.RouteHealth(
           key: RouteKey(scope: Rig.scope, transport: .apns, topic: "com.example.notes"),
           circuit: "closed", inFlight: 1, sent: 2, delivered: 1, lastError: nil)
       ]
@@ -181,7 +181,7 @@ import Testing
     rig.relay.behave { conduct in
       for topic in ["a", "b"] {
         let key = RouteKey(scope: Rig.scope, transport: .apns, topic: topic)
-        var route = HealthSnapshot.Route(
+        var route = HealthSnapshot.RouteHealth(
           key: key, circuit: "open", inFlight: 0, sent: 2, delivered: 1, lastError: nil)
         route.sender.connections = 2
         route.sender.unknownAnswers = 3

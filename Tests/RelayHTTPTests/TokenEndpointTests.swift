@@ -305,7 +305,7 @@ import Testing
       #expect(answer.status == 503)
       let reasons = try answer.json.required("reasons").elements().map { try $0.string() }
       #expect(reasons == readiness.reasons && reasons.count == 1)
-      #expect(answer.headers[.retryAfter] == "1")
+      #expect(answer.headers[.retryAfter] == (readiness == .recovering ? "1" : "5"))
     }
     #expect(rig.relay.seen.counts == 0, "a probe counts nothing")
     #expect(try await rig.send(.get, "/health/live").status == 200)

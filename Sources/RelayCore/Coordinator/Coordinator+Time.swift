@@ -16,13 +16,6 @@ extension Coordinator {
   /// Whether this change's id is remembered.
   package func knows(_ change: Change) -> Bool { relay.knows(change) }
 
-  /// How far the wall clock is ahead of the relay's time, and after how much time the relay follows
-  /// the wall clock; `nil` means that the wall clock is not in doubt.
-  package var clockDoubt: (ahead: Span, believedIn: Span)? {
-    guard let doubt = clock.doubt, let left = clock.believedIn else { return nil }
-    return (doubt.ahead, left)
-  }
-
   package var ledger: Ledger { relay.ledger }
   package func ledger(of partition: PartitionID) -> Ledger { relay.ledger(of: partition) }
   package mutating func census(at now: Instant) -> Census { relay.census(at: now) }

@@ -11,10 +11,10 @@ package struct HealthSnapshot: Hashable, Sendable {
   package var ledger = Ledger()
   package var changes = Changes()
   package var lanes = Lanes()
-  package var routes: [Route] = []
+  package var routes: [RouteHealth] = []
   /// Routes that a reload has withdrawn, once their last push has ended. Only their counters are of
   /// use, for sums that must never fall.
-  package var withdrawnRoutes: [Route] = []
+  package var withdrawnRoutes: [RouteHealth] = []
   package var fanOuts = FanOuts()
   package var remembered = Memory()
   package var smearing = Smearing()
@@ -52,7 +52,7 @@ package struct HealthSnapshot: Hashable, Sendable {
   package typealias Changes = Counters.Changes
   package typealias Lanes = Census.Lanes
 
-  package struct Route: Hashable, Sendable {
+  package struct RouteHealth: Hashable, Sendable {
     package var key: RouteKey
     /// `closed` lets pushes through, `open` sends none, `probing` sends one to test the route.
     package var circuit: String
@@ -60,12 +60,9 @@ package struct HealthSnapshot: Hashable, Sendable {
     package var sent: Int64
     package var delivered: Int64
     package var lastError: String?
-    /// Why the route retires no device now, although its provider reports many as dead; `nil` means
-    /// that the route retires dead devices.
-    package var pruningStop: String?
-    /// Permanent refusals since the last push that the provider took, as `RelayCore.Route` counts
-    /// them.
-    package var refusals = 0
+    /// Whether the route retires devices that its provider reports as dead. A route retires none
+    /// while too many are reported.
+    package var isPruning = true
     /// The sum over the senders that the route has and has had.
     package var sender = SenderHealth()
 
@@ -73,12 +70,8 @@ package struct HealthSnapshot: Hashable, Sendable {
       key: RouteKey, circuit: String, inFlight: Int, sent: Int64, delivered: Int64,
       lastError: String?
     ) {
-      self.key = key
-      self.circuit = circuit
-      self.inFlight = inFlight
-      self.sent = sent
-      self.delivered = delivered
-      self.lastError = lastError
+      (self.key, self.circuit, self.lastError) = (key, circuit, lastError)
+      (self.inFlight, self.sent, self.delivered) = (inFlight, sent, delivered)
     }
   }
 

@@ -93,12 +93,12 @@ struct MetricsText {
   /// Writes the metrics of routes. Routes that differ only in their topic are added up. A counter
   /// must not fall, so the sum of a counter includes routes that a reload has withdrawn.
   private mutating func routes(
-    _ routes: [HealthSnapshot.Route], withdrawn: [HealthSnapshot.Route]
+    _ routes: [HealthSnapshot.RouteHealth], withdrawn: [HealthSnapshot.RouteHealth]
   ) {
     let (gauged, counted) = (Self.byLabel(routes), Self.byLabel(routes + withdrawn))
     func sum(
       _ name: String, _ kind: Kind, _ help: String,
-      _ value: (HealthSnapshot.Route) -> some BinaryInteger
+      _ value: (HealthSnapshot.RouteHealth) -> some BinaryInteger
     ) {
       let samples = (kind == .counter ? counted : gauged).map { label, routes in
         (label, routes.reduce(0) { $0 + Double(value($1)) })
@@ -114,7 +114,7 @@ struct MetricsText {
     sum(
       "routes_retiring_stopped", .gauge,
       "Routes that retire no device, because too many are called dead."
-    ) { $0.pruningStop == nil ? 0 : 1 }
+    ) { $0.isPruning ? 0 : 1 }
     sum("provider_connections", .gauge, "Connections to providers.") { $0.sender.connections }
     sum("provider_connections_opened_total", .counter, "Connections opened to providers.") {
       $0.sender.opened
@@ -135,8 +135,8 @@ struct MetricsText {
 
   /// The routes of each label, in the order in which the labels first come.
   private static func byLabel(
-    _ routes: [HealthSnapshot.Route]
-  ) -> OrderedDictionary<String, [HealthSnapshot.Route]> {
+    _ routes: [HealthSnapshot.RouteHealth]
+  ) -> OrderedDictionary<String, [HealthSnapshot.RouteHealth]> {
     OrderedDictionary(grouping: routes) { route in
       "\(labels(route.key.scope)),transport=\"\(route.key.transport.name)\""
     }

@@ -15,7 +15,7 @@ extension StatusReport {
       changes: Changes(
         accepted: health.changes.accepted, duplicates: health.changes.duplicates,
         rejected: health.changes.rejected),
-      lanes: Lanes(health.lanes), routes: health.routes.map(Route.init),
+      lanes: Lanes(health.lanes), routes: health.routes.map(RouteReport.init),
       fanouts: FanOuts(running: health.fanOuts.running, oldestAge: health.fanOuts.oldestAge),
       oldestPendingAge: health.oldestPendingAge,
       remembered: Memory(ids: health.remembered.ids, oldestAge: health.remembered.oldestAge),
@@ -53,8 +53,8 @@ extension StatusReport.Lanes {
   }
 }
 
-extension StatusReport.Route {
-  init(_ route: HealthSnapshot.Route) {
+extension StatusReport.RouteReport {
+  init(_ route: HealthSnapshot.RouteHealth) {
     self.init(
       container: route.key.scope.container, environment: route.key.scope.environment.name,
       transport: route.key.transport.name, topic: route.key.topic, circuit: route.circuit,

@@ -68,7 +68,8 @@ final class SimulatedDaemon {
     if admission.admits(input) { events.append(input) }
   }
 
-  /// Submits a fact of the relay's own; the inbox does not count it.
+  /// Submits a fact that no client sends, outside the bounds of `Admission`. In the daemon such a
+  /// fact counts, too, and may be refused.
   func submit(_ fact: Fact) { _ = submit([fact], by: .relay) }
 
   private func submit(_ facts: [Fact], by submitter: Submitter) -> RequestID {

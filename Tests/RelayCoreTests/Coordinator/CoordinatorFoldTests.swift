@@ -56,18 +56,18 @@ import Testing
     let run = Run()
     run.turn(Run.request(1, Run.change(1)))
     run.turn(.appended(.failure(Run.full)))
-    #expect(run.storeTrouble != nil)
+    #expect(run.issues == [.storeRefuses("no room")])
     run.turn(Run.request(2, Run.change(2)), after: 1)
     run.turn(after: 999)
     run.turn(run.appended())
-    #expect(run.storeTrouble == nil)
+    #expect(run.issues.isEmpty)
     run.turn(after: 200)
     run.turn(.folded(.failure(Run.full)), Run.request(3, Run.change(3)))
     run.turn(run.appended())
-    #expect(run.storeTrouble != nil)
+    #expect(run.issues == [.storeRefuses("no room")])
     run.turn(after: 1_000)
     run.turn(run.folded())
-    #expect(run.storeTrouble == nil)
+    #expect(run.issues.isEmpty)
   }
 
   @Test func `a fold of unknown outcome ends the daemon`() {

@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test func `a stop waits for the verdict of a push`() throws {
-    let run = try Self.pushing { $0.drainGrace = .seconds(60) }
+    let run = try Run.pushing { $0.drainGrace = .seconds(60) }
     run.turn(.stop)
     run.settle()
     #expect(!run.turn(after: 1).contains("stopped"))
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test func `a stop does not wait for a push beyond its deadline`() throws {
-    let run = try Self.pushing { $0.drainGrace = .seconds(2) }
+    let run = try Run.pushing { $0.drainGrace = .seconds(2) }
     run.turn(.stop)
     run.settle()
     #expect(run.turn(after: 2_000).contains("stopped"))
@@ -135,7 +135,7 @@ import Testing
   }
 
   @Test func `a route without a sender gets no push, and its devices wait`() throws {
-    let run = try Self.pushing(routes: [])
+    let run = try Run.pushing(routes: [])
     #expect(run.reached.contains(.pushWithoutSender))
     run.turn(Run.request(9, Run.change(9)))
     run.settle()
@@ -147,34 +147,5 @@ import Testing
     run.turn(after: 60_000)
     #expect(run.pushes.count == 1)
     #expect(run.reached.contains(.reconfigured))
-  }
-
-  /// A run in which one push is in flight.
-  private static func pushing(
-    routes: Set<RouteKey> = [Run.route], _ change: (inout RelaySettings) -> Void = { _ in }
-  ) throws -> CoordinatorRun {
-    let run = Run(routes: routes, change)
-    var info = NotificationInfo()
-    info.isContentAvailable = true
-    let subscription = Subscription(
-      id: SubscriptionID("db"), database: .private, rule: .database(recordType: nil), info: info)
-    run.turn(
-      Run.request(
-        1,
-        .register(
-          Registration(
-            scope: Sample.scope, user: Sample.owner, client: Sample.client(1),
-            address: Sample.address(1)))),
-      Run.request(
-        2,
-        .modify(
-          SubscriptionsRequest(
-            scope: Sample.scope, user: Sample.owner, database: .private,
-            operations: [.save(subscription)]))))
-    run.settle()
-    run.turn(Run.request(3, Run.change(3)))
-    run.settle()
-    try #require(run.pushes.count == routes.count)
-    return run
   }
 }

@@ -1,4 +1,5 @@
 import RelayMemory
+import Testing
 
 @testable import RelayCore
 
@@ -43,8 +44,7 @@ final class CoordinatorRun {
   static let route = RouteKey(scope: Sample.scope, transport: .apns, topic: Sample.topic)
 
   var reached: Branches { coordinator.reached }
-  /// Why the store last refused a write; `nil` means that the store works.
-  var storeTrouble: String? { coordinator.counters.storeTrouble }
+  var issues: [HealthIssue] { coordinator.healthIssues(coordinator.census(at: now)) }
 
   private var moment: Coordinator.Moment {
     Coordinator.Moment(
@@ -157,6 +157,36 @@ extension CoordinatorRun {
         scope: Sample.scope, database: .private, zone: ZoneID(name: "Z", owner: owner),
         event: .record(RecordChange(verb: .updated, name: "r\(number)", type: "A")),
         time: Sample.start, notification: Sample.nid(number), fingerprint: number))
+  }
+
+  /// A run in which one push is in flight.
+  static func pushing(
+    routes: Set<RouteKey> = [CoordinatorRun.route],
+    _ change: (inout RelaySettings) -> Void = { _ in }
+  ) throws -> CoordinatorRun {
+    let run = CoordinatorRun(routes: routes, change)
+    var info = NotificationInfo()
+    info.isContentAvailable = true
+    let subscription = Subscription(
+      id: SubscriptionID("db"), database: .private, rule: .database(recordType: nil), info: info)
+    run.turn(
+      request(
+        1,
+        .register(
+          Registration(
+            scope: Sample.scope, user: Sample.owner, client: Sample.client(1),
+            address: Sample.address(1)))),
+      request(
+        2,
+        .modify(
+          SubscriptionsRequest(
+            scope: Sample.scope, user: Sample.owner, database: .private,
+            operations: [.save(subscription)]))))
+    run.settle()
+    run.turn(request(3, Self.change(3)))
+    run.settle()
+    try #require(run.pushes.count == routes.count)
+    return run
   }
 
   static let full = StoreError(.full, "no room")
