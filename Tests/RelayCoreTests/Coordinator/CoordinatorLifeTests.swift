@@ -49,6 +49,14 @@ import Testing
     #expect(run.reached.contains(.stoppedAtDeadline))
   }
 
+  @Test func `a stop ends at its deadline, not later`() throws {
+    let run = try Run.pushing { $0.drainGrace = .seconds(2) }
+    run.turn(.stop)
+    run.turn(run.folded())
+    #expect(!run.turn(after: 1_999).contains("stopped"))
+    #expect(run.turn(after: 1).contains("stopped"))
+  }
+
   /// Earlier, the loop asked for a turn at once, again and again, until the fold had ended.
   @Test func `a stop beyond its deadline waits for the current fold without turns`() {
     let run = Run { $0.drainGrace = .seconds(1) }
