@@ -44,10 +44,9 @@ extension StatusReport {
       container: String, environment: String, transport: String, topic: String, circuit: String,
       inFlight: Int, sent: Int64, delivered: Int64, lastError: String?
     ) {
-      (self.container, self.environment) = (container, environment)
+      (self.container, self.environment, self.lastError) = (container, environment, lastError)
       (self.transport, self.topic, self.circuit) = (transport, topic, circuit)
       (self.inFlight, self.sent, self.delivered) = (inFlight, sent, delivered)
-      self.lastError = lastError
     }
   }
 
