@@ -156,7 +156,6 @@ package final class Engine: RelayService, Sendable {
   /// Makes `run` return once nothing is under way, or once `RelaySettings.drainGrace` is over.
   package func stop() {
     isStopping.store(true, ordering: .relaxed)
-    inbox.drain()
     inbox.post(.input(.stop))
   }
 

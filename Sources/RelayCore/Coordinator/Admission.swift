@@ -64,7 +64,8 @@ package struct Admission: Sendable {
     return nil
   }
 
-  /// Asks whether an input that is no request may wait for the relay's next turn.
+  /// Asks whether an input that is no request may wait for the relay's next turn. A stop may, and
+  /// from then on every request is refused.
   package mutating func admits(_ input: Coordinator.Input) -> Bool {
     switch input {
     case .connected:
@@ -73,8 +74,8 @@ package struct Admission: Sendable {
     case .acknowledged:
       guard acknowledgements < Self.acknowledgementsMax else { return false }
       acknowledgements += 1
-    case .request, .appended, .folded, .trimmed, .verdict, .recalled, .left, .reconfigured, .stop:
-      break
+    case .stop: drain()
+    case .request, .appended, .folded, .trimmed, .verdict, .recalled, .left, .reconfigured: break
     }
     return true
   }

@@ -134,11 +134,6 @@ final class SimulatedDaemon {
     return true
   }
 
-  func stop() {
-    admission.drain()
-    add(.stop)
-  }
-
   var isAtRest: Bool { coordinator.isAtRest && barrier.readers == 0 && appending.isEmpty }
 
   func begin() {

@@ -191,7 +191,7 @@ final class World {
     case .recover: try boot()
     case .stop:
       if daemon != nil { observer.witness.isStopping = true }
-      daemon?.stop()
+      daemon?.add(.stop)
     case .copy: if plan[.restores] > 0 { faults.backup = (store, now) }
     case .restore: restore()
     case .attack: try attack()

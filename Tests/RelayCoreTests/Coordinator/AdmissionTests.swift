@@ -76,11 +76,19 @@ import Testing
     #expect(opened() && admission.admits(.acknowledged(.wake(1), device)))
   }
 
+  /// The stop itself waits for the relay's next turn.
+  @Test func `from an admitted stop on no request enters`() {
+    var admission = admission()
+    let isTaken = admission.admits(.stop)
+    #expect(isTaken && admission.isDraining)
+    #expect(admission.offer(Room(facts: 1, bytes: 1)) == .draining)
+  }
+
   /// A stop may be ordered while the relay recovers.
-  @Test func `a relay that drains before it begins admits nothing`() {
+  @Test func `a relay that stops before it begins admits nothing`() {
     var admission = Admission(bounds: Room(facts: 10, bytes: 100))
-    admission.drain()
+    let isTaken = admission.admits(.stop)
     admission.begin()
-    #expect(admission.offer(Room(facts: 1, bytes: 1)) == .draining && admission.hasBegun)
+    #expect(isTaken && admission.offer(Room(facts: 1, bytes: 1)) == .draining)
   }
 }
