@@ -35,7 +35,7 @@ package final class FileRecorder: FlightRecorder, Sendable {
     /// Whether a write of the waiting entries is on its way.
     var isWriting = false
     /// Whether a write that does not wait for `writeWithin` is on its way.
-    var isHurried = false
+    var isWritingAtOnce = false
     var isRetrying = false
     /// How many entries could not be written.
     var lost: UInt64 = 0
@@ -82,8 +82,8 @@ package final class FileRecorder: FlightRecorder, Sendable {
     let (isFirst, isMany) = state.withLock { state in
       guard !state.isClosed, !batches.isEmpty else { return (false, false) }
       state.waiting.add(batches)
-      let isMany = state.waiting.isManyOrLarge && !state.isHurried
-      if isMany { state.isHurried = true }
+      let isMany = state.waiting.isManyOrLarge && !state.isWritingAtOnce
+      if isMany { state.isWritingAtOnce = true }
       defer { state.isWriting = true }
       return (!state.isWriting, isMany)
     }
@@ -112,7 +112,7 @@ package final class FileRecorder: FlightRecorder, Sendable {
   /// Writes the waiting entries. Runs on `queue`.
   private func write() {
     let (frames, first) = state.withLock { state in
-      (state.isWriting, state.isHurried) = (false, false)
+      (state.isWriting, state.isWritingAtOnce) = (false, false)
       return state.waiting.take()
     }
     let outcome = disk.write(frames, from: first)
