@@ -161,7 +161,7 @@ extension Partition {
   ) -> (WakeText, [Pending])? {
     let device = ready.device
     let lane = devices[device].lane
-    var pending = lane.pending.tellable(folded)
+    var pending = lane.pending.toTell(folded)
     // A later message over the courier costs no budget. So a hot zone is left out until the lane's
     // slot comes, and a later message names it.
     if ready.isOverCourier, !isAlert { pending.waking.keep { !lane.isHeld($0, at: now) } }

@@ -127,7 +127,7 @@ extension Lane {
   /// Deliveries of a failed attempt wait again, or merge into a newer delivery of the same subject.
   private mutating func restore(_ attempt: Attempt, limits: Limits, ledger: inout Ledger) {
     pending.waking.changeAll { if $0.uncover() { ledger.settle(1, as: \.merged) } }
-    pending.quiet.changeAll { $0.unname() }
+    pending.quiet.changeAll { $0.clearCover() }
     guard let shown = attempt.alert else { return }
     if pending.alerts.contains(where: { $0.key == shown.key }) {
       ledger.settle(1, as: \.merged)

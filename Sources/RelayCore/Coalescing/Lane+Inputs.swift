@@ -43,7 +43,7 @@ extension Lane {
       pending.waking.keep { subject in
         guard subject.isCovered else { return true }
         if !subject.isCoveredOfAlert { ledger.settle(1, as: \.fetched) }
-        subject.unname()
+        subject.clearCover()
         return subject.isFresh
       }
       pending.quiet.keep { !$0.isCovered }

@@ -37,7 +37,7 @@ struct WakeNaming {
   /// The subject, as the trace writes it: a zone, the notifications feed, or the zones beyond the
   /// limit. `nil` if the payload does not name the subject.
   func part(of subject: Pending) -> TracedPart? {
-    guard subject.isTellable(folded), !(overCourier && lane.isHeld(subject, at: at)) else {
+    guard subject.mayBeTold(folded), !(overCourier && lane.isHeld(subject, at: at)) else {
       return nil
     }
     let (waking, quiet) = (lane.pending.waking, lane.pending.quiet)

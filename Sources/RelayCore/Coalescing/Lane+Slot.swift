@@ -30,9 +30,9 @@ extension Lane {
   }
 
   /// Whether the lane has a new and folded change that may be told now.
-  func hasTellableNews(_ folded: Ordinal, at now: Instant) -> Bool {
+  func hasNewsToTell(_ folded: Ordinal, at now: Instant) -> Bool {
     pending.subjects.contains {
-      $0.isFresh && $0.isTellable(folded) && !isWaiting($0, at: now)
+      $0.isFresh && $0.mayBeTold(folded) && !isWaiting($0, at: now)
     }
   }
 

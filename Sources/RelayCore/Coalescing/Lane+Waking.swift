@@ -85,7 +85,7 @@ extension Lane {
     if let alert = pending.alerts.first {
       return alert.shown(folded) != nil ? .tell(isAlert: true) : .fold
     }
-    return !hasNews || hasTellableNews(folded, at: now) ? .tell(isAlert: false) : .fold
+    return !hasNews || hasNewsToTell(folded, at: now) ? .tell(isAlert: false) : .fold
   }
 
   /// Whether the courier must repeat something that does not wait for the lane's slot.
@@ -134,9 +134,9 @@ extension Lane {
       let backgroundOpens = max(budget, slot)
       if backgroundOpens <= now {
         // If everything that waits came after the last fold, a reader would not find it yet.
-        let isTellable =
-          isDueAnyway ? pending.isTellable(folded) : hasTellableNews(folded, at: now)
-        return !pending.isFresh || isTellable ? .attempt(isAlert: false) : .fold
+        let mayBeTold =
+          isDueAnyway ? pending.mayBeTold(folded) : hasNewsToTell(folded, at: now)
+        return !pending.isFresh || mayBeTold ? .attempt(isAlert: false) : .fold
       }
       if backgroundOpens < opens {
         (opens, wait) = (backgroundOpens, budget < slot ? .slot : .backgroundBudget)

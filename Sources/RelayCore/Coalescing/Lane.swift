@@ -95,7 +95,7 @@ package struct Lane: Hashable, Sendable {
       subject.freshFrom = .zero
     }
     kept.quiet.changeAll { subject in
-      subject.unname()
+      subject.clearCover()
       subject.freshFrom = .zero
     }
     if case .inFlight(let attempt) = state, let shown = attempt.alert,

@@ -51,7 +51,7 @@ package struct Pending: Hashable, Sendable {
   }
 
   /// Whether a device that reads at once finds the subject in the feed (P4).
-  func isTellable(_ folded: Ordinal) -> Bool { !isFresh || freshFrom.ordinal <= folded }
+  func mayBeTold(_ folded: Ordinal) -> Bool { !isFresh || freshFrom.ordinal <= folded }
 
   /// Deliveries of the subject that count as pending in the ledger.
   package var deliveries: Int {
@@ -71,7 +71,7 @@ package struct Pending: Hashable, Sendable {
     }
     // A wake must name all changes of a quiet subject. The wake in flight lacks this change, so
     // that wake does not count as naming the subject.
-    if match.isQuiet { unname() }
+    if match.isQuiet { clearCover() }
     isHot = match.isHot && (isHot || !isFresh)
     // The match of an alert that could not be shown may be older than `content`.
     if match.position >= position {
@@ -105,11 +105,11 @@ package struct Pending: Hashable, Sendable {
   /// The attempt in flight names a quiet subject. The ledger counts no delivery for that subject.
   mutating func name() { (isCovered, isCoveredOfAlert) = (true, true) }
 
-  mutating func unname() { (isCovered, isCoveredOfAlert) = (false, false) }
+  mutating func clearCover() { (isCovered, isCoveredOfAlert) = (false, false) }
 
   /// A delivered wake has told the device of the covered delivery.
   mutating func told(by wake: UInt32) {
-    unname()
+    clearCover()
     toldBy = wake
   }
 }

@@ -30,15 +30,15 @@ package struct PendingSet: Hashable, Sendable {
   var isUrgent: Bool { subjects.contains { $0.isFresh && $0.isUrgent } }
 
   /// Whether a fresh subject is folded, so that a wake may name it.
-  func isTellable(_ folded: Ordinal) -> Bool {
-    subjects.contains { $0.isFresh && $0.isTellable(folded) }
+  func mayBeTold(_ folded: Ordinal) -> Bool {
+    subjects.contains { $0.isFresh && $0.mayBeTold(folded) }
   }
 
   /// The set with folded subjects only, which a device that reads at once finds (P4).
-  func tellable(_ folded: Ordinal) -> PendingSet {
+  func toTell(_ folded: Ordinal) -> PendingSet {
     var told = self
-    told.waking.keep { $0.isTellable(folded) }
-    told.quiet.keep { $0.isTellable(folded) }
+    told.waking.keep { $0.mayBeTold(folded) }
+    told.quiet.keep { $0.mayBeTold(folded) }
     return told
   }
 
