@@ -235,6 +235,19 @@ import Testing
 
   // MARK: The relay and its servers
 
+  /// Before an upgrade, operators keep the new binary beside the old one.
+  @Test func `a running daemon is recognized if its binary's name has a suffix`() async throws {
+    let (workplace, _) = try await Workplace.forDoctor()
+    defer { workplace.remove() }
+    let binary = workplace.file("zonerelay-new").path
+    let daemon = try await RunningDaemon.start(
+      in: workplace,
+      through: ["/bin/sh", "-c", #"ln -s "$0" "\#(binary)"; exec "\#(binary)" "$@""#])
+    let run = try await DoctorRun.run(in: workplace, ["--offline"])
+    #expect(run.codes.isEmpty, "\(run.troubles)")
+    #expect(await daemon.stop().status == 0)
+  }
+
   @Test func `a token key of another store is found`() async throws {
     let (workplace, _) = try await Workplace.forDoctor()
     defer { workplace.remove() }

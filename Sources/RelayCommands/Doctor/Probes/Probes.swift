@@ -81,7 +81,7 @@ struct Probes: Sendable {
   /// The process of the daemon that has the store, found without a request to the daemon.
   private static func holder(of directory: String?) -> Int32? {
     guard let pid = directory.flatMap({ StoreDescription.lastHolder(of: $0) }),
-      OtherProcess(pid).name == "zonerelay", !OtherProcess(pid).hasEnded
+      OtherProcess(pid).name?.hasPrefix("zonerelay") == true, !OtherProcess(pid).hasEnded
     else { return nil }
     return pid
   }
