@@ -53,7 +53,7 @@ package struct Coordinator: ~Copyable {
     // process crashes soon after every start.
     trims = TrimSchedule(first: replay.latest + settings.trimEvery)
     timeKept = replay.latest
-    counters.unfolded = replay.replayed
+    (counters.unfolded, counters.lastFold) = (replay.replayed, replay.latest)
     forwarding.add(replay.outbox)
     answers.recovered(replay.outbox)
     for place in replay.dirtied { actions.append(.dirtied(place)) }

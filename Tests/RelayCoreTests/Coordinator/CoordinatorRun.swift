@@ -44,6 +44,7 @@ final class CoordinatorRun {
   static let route = RouteKey(scope: Sample.scope, transport: .apns, topic: Sample.topic)
 
   var reached: Branches { coordinator.reached }
+  var counters: Counters { coordinator.counters }
   var issues: [HealthIssue] { coordinator.healthIssues(coordinator.census(at: now)) }
 
   private var moment: Coordinator.Moment {
