@@ -136,6 +136,7 @@ import Testing
       "header fields are too many or too long")
     try expect(
       try await answer(to: "GET / HTTP/2.0\r\nHost: x\r\n\r\n"), 505, "speak HTTP/1.1")
+    try expect(try await answer(to: "GET / HTTP/1.1\nHost: x\n\n"), 505, "ends without CR")
   }
 
   /// Fixed limit: head of a request

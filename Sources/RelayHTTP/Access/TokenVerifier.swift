@@ -42,7 +42,8 @@ struct TokenVerifier: Sendable {
     // `Ed25519` is the newer name of EdDSA with the curve Ed25519 (RFC 9864).
     let named = header.algorithm.map { Spelled($0) == "Ed25519" ? "EdDSA" : $0 } ?? ""
     let algorithm = known.first { ByteOrdered.areSame($0, named) }
-    guard let algorithm, !header.isCritical else {
+    if header.isCritical { return .refused("the user token's header must not have crit") }
+    guard let algorithm else {
       let names = known.joined(separator: ", ")
       return .refused("the user token must be a JWT signed with \(names)")
     }

@@ -72,7 +72,7 @@ extension WireError {
         status: .requestHeaderFieldsTooLarge)
     case .invalidVersion:
       self.init(
-        .badRequest, "this HTTP version is not supported; speak HTTP/1.1",
+        .badRequest, "the HTTP version is not supported, or a line ends without CR; speak HTTP/1.1",
         status: .httpVersionNotSupported)
     default: self.init(.badRequest, "this is no HTTP/1.1 request")
     }

@@ -96,7 +96,7 @@ import Testing
       try await refuses(rig, "\(head).\(claims).", "signed with ES256")
     }
     let critical = try key.token(#","kid":"a","crit":["b64"],"b64":false"#)
-    try await refuses(rig, critical, "signed with ES256")
+    try await refuses(rig, critical, "must not have crit")
     try await refuses(rig, "abc", "no JWT")
     try await refuses(rig, "\(signed)x", "does not verify")
     try await refuses(rig, signed.split(separator: ".").prefix(2).joined(separator: "."), "verify")
