@@ -11,7 +11,7 @@ struct KeyFile {
   func read() throws(KeyFailure) -> [UInt8] {
     let text = try text()
     guard text.utf8.count == Self.keyBytes * 2 else {
-      throw failure("\(text.utf8.count) characters")
+      throw failure("\(text.utf8.count) characters, not 64")
     }
     guard let bytes = Hex.bytes(text) else {
       throw failure("a character that is not a hexadecimal digit")

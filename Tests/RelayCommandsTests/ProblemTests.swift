@@ -54,6 +54,9 @@ import Testing
     Case(extra: "coalescing: { window: 1d }", key: "coalescing.window", cause: "out of range"),
     Case(extra: "coalescing: { window: 5s }", key: "coalescing.windowMax", cause: "shorter"),
     Case(extra: "smearing: { rate: 0 }", key: "smearing.rate", cause: "out of range"),
+    Case(
+      extra: "limits: { fanOuts: 99999999999999999999 }", key: "limits.fanOuts",
+      cause: "out of range"),
     Case(extra: "smearing: { rate: fast }", key: "smearing.rate", cause: "is no rate"),
     Case(extra: "smearing: { above: 0 }", key: "smearing.above", cause: "out of range"),
     Case(extra: "smearing: { longest: 2d }", key: "smearing.longest", cause: "out of range"),

@@ -12,7 +12,7 @@ import Testing
     #expect(Quantity.text(span) == text)
   }
 
-  @Test(arguments: ["", "5", "s", "-5s", "1.5h", "5 s", "5S", "9223372036854775807d", "٣s"])
+  @Test(arguments: ["", "5", "s", "-5s", "1.5h", "5 s", "5S", "٣s"])
   func `malformed durations are refused`(_ text: String) {
     #expect(Quantity.span(text) == nil)
   }
@@ -23,9 +23,16 @@ import Testing
     #expect(Quantity.text(bytes: bytes) == text)
   }
 
-  @Test(arguments: ["", "4KB", "KiB", "-1", "1.5MiB", "9223372036854775807GiB"])
+  @Test(arguments: ["", "4KB", "KiB", "-1", "1.5MiB"])
   func `malformed sizes are refused`(_ text: String) {
     #expect(Quantity.size(text) == nil)
+  }
+
+  /// So the operator reads that the number is out of range, and not that it is no number.
+  @Test func `numbers that are too large count as the largest number`() {
+    #expect(Quantity.span("9223372036854775807d") == Span(milliseconds: .max))
+    #expect(Quantity.size("9223372036854775807GiB") == .max)
+    #expect(Quantity.count("99999999999999999999") == .max && Quantity.count("2d") == nil)
   }
 
   @Test(arguments: ["127.0.0.1:8460", "[::1]:0", "localhost:65535"])

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import RelayCore
 import ZoneRelayClient
 
 struct PhoneCommand: RelayCommand {
@@ -80,8 +81,8 @@ struct PhoneRunCommand: RelayCommand {
     guard (1...Self.countMax).contains(count) else {
       throw ValidationError("--count must be 1 to \(Self.countMax)")
     }
-    if let time, Quantity.span(time) == nil {
-      throw ValidationError("--for must be a time such as 500ms, 60s or 5m")
+    if let time, Quantity.span(time).map({ $0 > .days(365) }) ?? true {
+      throw ValidationError("--for must be a time such as 500ms, 60s or 5m, at most 365d")
     }
     if let file = user.userToken, count > 100 {
       throw ValidationError(

@@ -10,6 +10,8 @@ enum Quantity {
     ("", 1), ("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30),
   ]
 
+  static func count(_ text: String) -> Int? { Int(text) ?? product(text, [("", 1)]) }
+
   static func span(_ text: String) -> Span? {
     product(text, spans).map { Span(milliseconds: Int64($0)) }
   }
@@ -34,10 +36,11 @@ enum Quantity {
   private static func product(_ text: String, _ units: [Unit]) -> Int? {
     let digits = text.prefix { $0.isASCII && $0.isNumber }
     let name = text.dropFirst(digits.count)
-    guard let count = Int(digits), let scale = units.first(where: { $0.name == name })?.scale else {
+    guard !digits.isEmpty, let scale = units.first(where: { $0.name == name })?.scale else {
       return nil
     }
-    let (product, overflow) = count.multipliedReportingOverflow(by: scale)
-    return overflow ? nil : product
+    // A number that is too large for `Int` is out of every range, too.
+    let (product, overflow) = (Int(digits) ?? .max).multipliedReportingOverflow(by: scale)
+    return overflow ? .max : product
   }
 }

@@ -61,8 +61,7 @@ extension Section {
 
   /// A file with a key of 32 bytes, written as 64 hexadecimal characters.
   var tokenKey: ValueParser<Secret> {
-    secret(min: 1, "64 hexadecimal characters").then(show: \.description) {
-      secret throws(ValueError) in
+    secret.then(show: \.description) { secret throws(ValueError) in
       guard let bytes = Hex.bytes(secret.text), bytes.count == 32 else {
         throw ValueError(
           "\(secret.path) is not 64 hexadecimal characters",

@@ -69,7 +69,7 @@ extension ValueParser where Value == Int {
   static func count(_ range: ClosedRange<Int>) -> ValueParser {
     ValueParser(
       "is no whole number", remedy: "write digits only, without a unit", show: { "\($0)" },
-      parse: { Int($0) }
+      parse: Quantity.count
     ).within(range, "number")
   }
 
