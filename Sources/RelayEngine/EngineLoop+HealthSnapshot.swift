@@ -19,7 +19,7 @@ extension EngineLoop {
     health.courierConnections = dependencies.courier?.count ?? 0
     health.store.journalTail = counters.unfolded
     (health.store.folds, health.store.feedRows) = (counters.folds, counters.feedRows)
-    if counters.unfolded > 0 {
+    if counters.unfolded > 0, counters.lastFold > .zero {
       health.store.foldLag = Double((now - counters.lastFold).milliseconds) / 1_000
     }
     if let recorder = dependencies.trace?.recorder { health.recorder = recorder.health }
