@@ -163,13 +163,37 @@ private struct Connection {
     #expect(connection.on(.answerLeft) == ["close", "read"])
   }
 
-  @Test mutating func `an invalid body is refused, or closes the connection of a begun request`() {
-    let wrong = ConnectionStateMachine.Input.failed(.invalid(WireError(.badRequest, "x")))
-    var early = connection
-    #expect(early.on(.received(.start("/a"))) == [])
-    #expect(early.on(wrong) == ["refuse 1 400"])
+  private static let wrong = ConnectionStateMachine.Input.failed(
+    .invalid(WireError(.badRequest, "x")))
+
+  @Test mutating func `an invalid body is refused before its request is passed on`() {
+    #expect(connection.on(.received(.start("/a"))) == [])
+    #expect(connection.on(Self.wrong) == ["refuse 1 400"])
+  }
+
+  @Test(arguments: [true, false])
+  mutating func `the responder of a begun request learns that the body is invalid`(waits: Bool) {
+    #expect(connection.read([.start("/a"), .bytes(3)]) == ["respond 1 /a with 3 so far"])
+    if waits { #expect(connection.on(.bodyAwaited(serial: 1)) == []) }
+    #expect(connection.on(Self.wrong) == (waits ? ["fail body 400", "timer 10"] : ["timer 10"]))
+    #expect(connection.mayRead() == false)
+    #expect(connection.on(.failed(.undecoded)) == [], "the rest does not matter")
+    #expect(connection.on(.bodyAwaited(serial: 1)) == ["fail body 400"])
+    #expect(connection.answer(1) == ["answer, last"])
+    #expect(connection.on(.answerLeft) == ["close", "read"])
+  }
+
+  @Test(arguments: [true, false])
+  mutating func `an invalid body of a held or answered request closes the connection`(
+    isHeld: Bool
+  ) {
     #expect(connection.read([.start("/a")]) == ["respond 1 /a with 0 so far"])
-    #expect(connection.on(wrong) == ["close"])
+    if isHeld {
+      #expect(connection.hold() == 1)
+    } else {
+      #expect(connection.answer(1) == ["answer"])
+    }
+    #expect(connection.on(Self.wrong).first == "close")
   }
 
   @Test mutating func `a network error closes the connection, but a cut-off request does not`() {

@@ -80,6 +80,22 @@ import Testing
     #expect(text.hasPrefix("HTTP/1.1 202 Accepted\r\n"))
   }
 
+  /// The responder waits for the end of the body when the trailers arrive.
+  @Test func `too many trailers after a chunked body are answered 431`() async throws {
+    let body = Event().text
+    let text = try await talk { socket in
+      socket.send(
+        Self.events(0).replacingOccurrences(
+          of: "Content-Length: 0", with: "Transfer-Encoding: chunked"))
+      socket.send("\(String(body.utf8.count, radix: 16))\r\n\(body)\r\n0\r\n")
+      _ = socket.hears(withinMilliseconds: 100)
+      socket.send((1...300).map { "X-\($0): \(String(repeating: "a", count: 100))\r\n" }.joined())
+      return socket.receive()
+    }
+    #expect(text.hasPrefix("HTTP/1.1 431 "))
+    #expect(text.contains("the header fields are too many or too long"))
+  }
+
   @Test func `a client that closes its output is still answered`() async throws {
     let text = try await talk { socket in
       socket.send(Self.live)

@@ -6,7 +6,7 @@ extension ConnectionStateMachine {
   /// True if the current request is answered and its whole body has not arrived yet.
   var isDiscarding: Bool {
     guard let current, current.isAnswered else { return false }
-    return !current.isComplete && !isInputClosed
+    return !current.isComplete && !isInputClosed && !waiting.isEnded
   }
 
   mutating func drain() {
@@ -82,10 +82,9 @@ extension ConnectionStateMachine {
     let isInRequest = waiting.isInRequest
     var head = waiting.removeIncomplete()
     if isInRequest, head == nil, let current, case .gathering(let own) = current.body { head = own }
-    // The invalid bytes belong to a request that the responder already has, so the relay can only
-    // close the connection.
-    guard !isInRequest || head != nil else { return close() }
     waiting.end()
+    // The invalid bytes belong to a request that the responder already has.
+    guard !isInRequest || head != nil else { return endBody(because: refusal) }
     self.refusal = head?.framingRefusal ?? refusal
     advance()
   }
@@ -94,23 +93,24 @@ extension ConnectionStateMachine {
     guard phase != .lingering else { return close() }
     if let current, !isLeaving, !current.isComplete || !current.isAnswered {
       // The responder has no deadline, but the client must send the whole body within `bodyTime`.
-      guard !current.isComplete, !current.isLate else { return actions.append(.setTimer(idle)) }
+      guard !current.isComplete, !current.isCut else { return actions.append(.setTimer(idle)) }
       let rest = current.begun + current.bodyTime - now
-      return rest > .zero ? actions.append(.setTimer(rest)) : endBody(of: current)
+      return rest > .zero ? actions.append(.setTimer(rest)) : endBody(because: current.lateness)
     }
     let silence = now - lastHeard
     guard silence < idle else { return close() }
     actions.append(.setTimer(idle - silence))
   }
 
-  /// Ends a body that has not arrived within its time, even if bytes still arrive slowly. Otherwise
-  /// a few bodies that never end would use up the memory for the bodies of all callers.
-  mutating func endBody(of late: CurrentRequest) {
-    guard !late.isAnswered else { return close() }
+  /// Reads no more of the current request's body, which is invalid or has not arrived within its
+  /// time. Without this time, a few bodies that arrive slowly and never end would use up the memory
+  /// for the bodies of all callers. The responder answers with the reason.
+  mutating func endBody(because reason: WireError) {
+    guard let current, !current.isAnswered, !current.isHeld else { return close() }
     handOn(isComplete: false)
-    current?.body = .late
-    current?.isLast = true
-    if late.isAwaited { actions.append(.failBody(late.lateness)) }
+    self.current?.body = .cut(reason)
+    self.current?.isLast = true
+    if current.isAwaited { actions.append(.failBody(reason)) }
     actions.append(.setTimer(idle))
   }
 

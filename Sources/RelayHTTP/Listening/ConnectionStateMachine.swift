@@ -169,7 +169,7 @@ extension ConnectionStateMachine {
     case (_, .gathering):
       if current?.first?.writeImmutableBuffer(bytes) == nil { current?.first = bytes }
     case (_, .arriving): deliver(bytes)
-    case (_, .late), (_, .complete), (_, nil): break
+    case (_, .cut), (_, .complete), (_, nil): break
     }
   }
 
@@ -208,7 +208,7 @@ extension ConnectionStateMachine {
     }
     switch current.body {
     case .complete: actions.append(.deliver(nil))
-    case .late: actions.append(.failBody(current.lateness))
+    case .cut(let reason): actions.append(.failBody(reason))
     case .gathering, .arriving:
       guard !isInputClosed || !waiting.isEmpty else {
         return actions.append(.failBody(ChannelError.inputClosed))

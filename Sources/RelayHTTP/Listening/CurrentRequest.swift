@@ -11,8 +11,8 @@ struct CurrentRequest {
     /// The responder has the request. `isAwaited` is true while the responder waits for the next
     /// part of the body.
     case arriving(isAwaited: Bool)
-    /// The body did not arrive in time.
-    case late
+    /// The rest of the body will not be read, for this reason.
+    case cut(WireError)
     case complete
   }
 
@@ -54,7 +54,7 @@ struct CurrentRequest {
 
   var isGathering: Bool { if case .gathering = body { true } else { false } }
   var isAwaited: Bool { if case .arriving(isAwaited: true) = body { true } else { false } }
-  var isLate: Bool { if case .late = body { true } else { false } }
+  var isCut: Bool { if case .cut = body { true } else { false } }
   var isComplete: Bool { if case .complete = body { true } else { false } }
   var isAnswered: Bool { if case .written = answer { true } else { false } }
   var isHeld: Bool { if case .due(isHeld: true) = answer { true } else { false } }
