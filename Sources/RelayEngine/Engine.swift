@@ -14,6 +14,7 @@ package final class Engine: RelayService, Sendable {
   private let inbox: Inbox
   private let waitingReaders: WaitingReaders
   private let logger: Logger
+  private let startedAt: Instant
   private let refusedChanges = Atomic(0)
   private let isStopping = Atomic(false)
 
@@ -50,6 +51,7 @@ package final class Engine: RelayService, Sendable {
     self.dependencies = dependencies
     self.settings = settings
     self.logger = logger
+    startedAt = dependencies.clock.boot()
     inbox = Inbox(
       factsMax: settings.inboxMax, bytesMax: settings.inboxBytesMax,
       connectionsMax: settings.limits.courierConnections)
@@ -251,8 +253,10 @@ package final class Engine: RelayService, Sendable {
 
   package func health() async -> HealthSnapshot {
     // The loop answers only after recovery.
-    if inbox.isRecovering { return HealthSnapshot(notReady: inbox.readiness) }
-    var health = await answer { .health($0) }
+    var health =
+      inbox.isRecovering
+      ? HealthSnapshot(notReady: inbox.readiness) : await answer { .health($0) }
+    health.uptime = Double((dependencies.clock.boot() - startedAt).milliseconds) / 1_000
     health.changes.rejected += Int64(refusedChanges.load(ordering: .relaxed))
     do throws(StoreError) {
       let store = try await store.health()

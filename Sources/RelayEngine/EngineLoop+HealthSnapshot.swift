@@ -7,7 +7,6 @@ extension EngineLoop {
     let readiness = inbox.readiness
     health.isReady = readiness.isReady
     health.reasons = readiness.reasons + health.reasons
-    health.uptime = Double((dependencies.clock.boot() - startedAt).milliseconds) / 1_000
     health.changes = counters.changes
     health.add(senderGroup.health, configured: dependencies.senders.keys)
     health.feedback = counters.feedback.sorted { $0.key < $1.key }.map { scope, items in

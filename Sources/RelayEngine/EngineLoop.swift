@@ -27,7 +27,6 @@ struct EngineLoop: ~Copyable {
   let folds: AsyncStream<FoldJob>.Continuation
   let store: any Store
   let logger: Logger
-  let startedAt: Instant
 
   /// The part of a request that the coordinator does not need.
   struct WaitingRequest {
@@ -43,7 +42,6 @@ struct EngineLoop: ~Copyable {
     store: any Store, logger: Logger
   ) {
     self.coordinator = coordinator
-    startedAt = dependencies.clock.boot()
     (self.dependencies, self.senderGroup, self.logger) = (dependencies, senderGroup, logger)
     (self.inbox, self.waitingReaders) = (inbox, waitingReaders)
     (self.commits, self.folds, self.store) = (commits, folds, store)
