@@ -29,6 +29,9 @@ import Testing
       extra: store, made: ["store/provider-tokens"], key: "store.directory",
       cause: "store/provider-tokens is no directory"),
     Case(
+      extra: store, made: ["store/keys"], key: "store.directory",
+      cause: "store/keys is no directory"),
+    Case(
       extra: "store: { directory: words/store }", key: "store.directory",
       cause: "words is no directory"),
     Case(

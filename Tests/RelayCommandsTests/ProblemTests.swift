@@ -57,6 +57,9 @@ import Testing
     Case(
       extra: "limits: { fanOuts: 99999999999999999999 }", key: "limits.fanOuts",
       cause: "out of range"),
+    Case(
+      extra: "smearing: { rate: 99999999999999999999 }", key: "smearing.rate",
+      cause: "out of range"),
     Case(extra: "smearing: { rate: fast }", key: "smearing.rate", cause: "is no rate"),
     Case(extra: "smearing: { above: 0 }", key: "smearing.above", cause: "out of range"),
     Case(extra: "smearing: { longest: 2d }", key: "smearing.longest", cause: "out of range"),
@@ -312,26 +315,6 @@ import Testing
       reading.problems.first { $0.key == bad.key && $0.cause.contains(bad.cause) },
       "problems: \(reading.problems)")
     #expect(!problem.remedy.isEmpty)
-  }
-
-  /// All problems are reported at once, in the order of the file, each with its line.
-  @Test func `all problems are reported at once, in the order of the file`() throws {
-    let world = try SettingsWorld()
-    defer { world.remove() }
-    let reading = world.read(
-      """
-      log: { level: loud }
-      limits: { pageEntries: 201 }
-      server: { listn: x }
-      """, environment: ["ZONERELAY_WAKE_RETRY": "1s", "ZONERELAY_STORE_ENGINE": "rocks"])
-    #expect(
-      reading.problems.map(\.key) == [
-        "log.level", "limits.pageEntries", "server.listn", "store.engine", "containers",
-        "ZONERELAY_WAKE_RETRY",
-      ])
-    #expect(reading.problems.map(\.line) == [1, 2, 3, nil, nil, nil])
-    #expect(reading.problems[2].remedy == "did you mean 'listen'?")
-    #expect(reading.problems[3].cause.hasPrefix("ZONERELAY_STORE_ENGINE:"))
   }
 
   @Test func `the remedy for an unknown key names each known key once`() throws {

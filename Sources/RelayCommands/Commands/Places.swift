@@ -36,8 +36,7 @@ extension Settings {
     guard code != EEXIST else {
       guard isDirectory(directory) == false else { return }
       throw Failure(
-        .failed, "\(key): \(directory) is no directory",
-        hint: "move it away, or correct the path")
+        .failed, "\(key): \(directory) is no directory", hint: "move it away, or correct the path")
     }
     let reason = String(cString: strerror(code))
     throw Failure(
@@ -85,10 +84,10 @@ extension SettingsReading {
   /// looked at.
   var storeFileProblems: [Problem] {
     guard let storeDirectory else { return [] }
-    let tokens = Self.obstacle(
-      at: Settings.providerTokens(in: storeDirectory), key: "store.directory")
-    let store = SQLiteStore.refusal(in: storeDirectory).map(Self.problem)
-    return [tokens, store].compactMap(\.self)
+    let places = [Settings.providerTokens(in: storeDirectory), "\(storeDirectory)/keys"]
+    let obstacles = places.map { Self.obstacle(at: $0, key: "store.directory") }
+    let refusal = SQLiteStore.refusal(in: storeDirectory).map(Self.problem)
+    return (obstacles + [refusal]).compactMap(\.self)
   }
 
   /// The problem of a store whose own key cannot be read or belongs to another store.
@@ -147,8 +146,7 @@ extension SettingsReading {
   private static func obstacle(at directory: String, key: String) -> Problem? {
     guard Settings.isDirectory(directory) == false else { return nil }
     return Problem(
-      key: key, cause: "\(directory) is no directory",
-      remedy: "move it away, or correct the path")
+      key: key, cause: "\(directory) is no directory", remedy: "move it away, or correct the path")
   }
 
   private static func problem(of address: ListenAddress, key: String) -> Problem? {

@@ -5,24 +5,27 @@ import Yams
 /// list of known keys can become outdated.
 final class Section {
   let place: String
-  let line: Int?
+  /// The line of the key whose value the mapping is, or of the mapping's first key.
+  private let line: Int?
   let diagnostics: Diagnostics
-  private let entries: [(key: String, node: Node)]
+  private let entries: [(key: String, node: Node, line: Int?)]
   private var asked: [String] = []
   /// True if flags and the environment may override the keys, as they may outside `containers`.
   private let canBeOverridden: Bool
 
-  init(_ node: Node?, place: String, diagnostics: Diagnostics, canBeOverridden: Bool) {
+  init(
+    _ node: Node?, place: String, line: Int? = nil, diagnostics: Diagnostics, canBeOverridden: Bool
+  ) {
     self.place = place
     self.diagnostics = diagnostics
     self.canBeOverridden = canBeOverridden
-    line = node?.mark?.line
-    var entries: [(String, Node)] = []
+    self.line = line ?? node?.mark?.line
+    var entries: [(String, Node, Int?)] = []
     switch node {
     case .mapping(let mapping):
       for (key, value) in mapping {
         if let name = key.scalar?.string {
-          entries.append((name, value))
+          entries.append((name, value, key.mark?.line))
         } else {
           diagnostics.report(
             place, ValueError("a key is not a word", remedy: "write keys as plain words"),
@@ -60,8 +63,8 @@ final class Section {
       return diagnostics.report(
         key(name), ValueError("\(other.name): \(wrong.cause)", remedy: wrong.remedy))
     }
-    let node = entries.first { $0.key == name }?.node
-    diagnostics.report(key(name), wrong, line: node?.mark?.line ?? (place.isEmpty ? nil : line))
+    let own = entries.first { $0.key == name }
+    diagnostics.report(key(name), wrong, line: own?.line ?? (place.isEmpty ? nil : line))
   }
 
   func report(_ name: String, _ cause: String, remedy: String) {
@@ -88,7 +91,7 @@ final class Section {
   }
 
   func reportUnknownKeys() {
-    for (name, node) in entries where !asked.contains(name) {
+    for (name, _, line) in entries where !asked.contains(name) {
       let remedy =
         if let near = name.nearest(of: asked) {
           "did you mean '\(near)'?"
@@ -96,7 +99,7 @@ final class Section {
           "remove it; keys here are \(asked.joined(separator: ", "))"
         }
       diagnostics.report(
-        key(name), ValueError("is no known key", remedy: remedy), line: node.mark?.line)
+        key(name), ValueError("is no known key", remedy: remedy), line: line)
     }
   }
 
@@ -105,7 +108,9 @@ final class Section {
   func section(_ name: String) -> Section { section(name, node(name)) }
 
   private func section(_ name: String, _ node: Node?) -> Section {
-    Section(node, place: key(name), diagnostics: diagnostics, canBeOverridden: canBeOverridden)
+    Section(
+      node, place: key(name), line: entries.first { $0.key == name }?.line,
+      diagnostics: diagnostics, canBeOverridden: canBeOverridden)
   }
 
   /// The section, as `section` makes it; nil if neither the file nor an override sets a key of it.

@@ -33,10 +33,10 @@ extension Settings {
     let users = users(section.section("users"))
     let apiTokens = section.list("apiTokens", section.headerSecret(min: 1, "an API token"))
     let origins = section.list("origins", .origin) ?? []
-    reportRepeated(origins, of: section.key("origins"), "origin", section)
+    reportRepeated(origins, in: "origins", "origin", section)
     let producers = producers(section)
     let routes = section.sections("apns").compactMap { route($0, scope.environment) }
-    reportRepeated(routes.map(\.topic), of: section.key("apns"), "topic", section)
+    reportRepeated(routes.map(\.topic), in: "apns", "topic", section)
     let fcm = section.optionalSection("fcm").flatMap { Self.fcm($0) }
     let webPush = section.optionalSection("webpush").flatMap { Self.webPush($0) }
     let feedback = section.optionalSection("feedback").flatMap { Self.feedback($0) }
@@ -48,13 +48,12 @@ extension Settings {
   }
 
   static func reportRepeated(
-    _ values: [String], of key: String, _ what: String, _ section: Section
+    _ values: [String], in list: String, _ what: String, _ section: Section
   ) {
     var seen: Set<String> = []
     for value in values where !seen.insert(value).inserted {
-      section.diagnostics.report(
-        key, ValueError("the \(what) \(value) stands twice", remedy: "list each \(what) once"),
-        line: section.line)
+      section.report(
+        list, "the \(what) \(value) stands twice", remedy: "list each \(what) once")
     }
   }
 }

@@ -33,12 +33,11 @@ extension Settings {
       return WebhookSettings.Key(id: id, bytes: secret.value)
     }
     guard section.diagnostics.problems.count == problemsBefore else { return [] }
-    reportRepeated(keys.map(\.id), of: section.key("keys"), "id", section)
+    reportRepeated(keys.map(\.id), in: "keys", "id", section)
     guard (1...keysMax).contains(keys.count) else {
       let cause =
         section.isGiven("keys") ? "lists \(keys.count), not 1 to \(keysMax)" : "is missing"
-      section.report(
-        "keys", cause, remedy: "write keys: [{ id: k1, path: PATH }]; each key signs")
+      section.report("keys", cause, remedy: "write keys: [{ id: k1, path: PATH }]; each key signs")
       return []
     }
     return keys

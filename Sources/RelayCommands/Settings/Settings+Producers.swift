@@ -10,8 +10,8 @@ extension Settings {
       guard let name, let proof else { return nil }
       return Producer(name: name, proof: proof, fetchCapacity: capacity ?? 0)
     }
-    reportRepeated(producers.map(\.name), of: section.key("producers"), "name", section)
-    reportRepeated(producers.compactMap(\.keyID), of: section.key("producers"), "keyID", section)
+    reportRepeated(producers.map(\.name), in: "producers", "name", section)
+    reportRepeated(producers.compactMap(\.keyID), in: "producers", "keyID", section)
     for (index, producer) in producers.enumerated() {
       guard let key = producer.bearer,
         let twin = producers[..<index].first(where: { $0.bearer?.bytes == key.bytes })

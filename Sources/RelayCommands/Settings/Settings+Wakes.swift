@@ -4,7 +4,8 @@ extension ValueParser where Value == Int? {
   /// A number of wakes a second, or `off`.
   fileprivate static var rate: ValueParser {
     let count = ValueParser<Int>(
-      "is no rate", remedy: "write wakes a second, or off", show: { "\($0)" }, parse: { Int($0) }
+      "is no rate", remedy: "write wakes a second, or off", show: { "\($0)" },
+      parse: Quantity.count
     ).within(1...1_000_000, "number")
     return ValueParser(
       read: { text throws(ValueError) in text == "off" ? nil : try count.read(text) },

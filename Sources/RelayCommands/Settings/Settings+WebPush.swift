@@ -15,15 +15,24 @@ extension Settings {
   }
 
   static func webPush(_ section: Section) -> WebPush? {
-    let subject = section.required("subject", .text())
-    let key = section.required("key", section.secret(min: 1, "a P-256 private key in PEM"))
+    let subject = section.required("subject", .text()).flatMap { text in
+      section.proven([:], else: "subject") { () throws(PushProblem) in
+        try WebPushSettings.subject(text)
+      }
+    }
+    let pem = section.secret(min: 1, "a P-256 private key in PEM")
+    let key = section.required("key", pem).flatMap { secret in
+      section.proven([:], else: "key") { () throws(PushProblem) in
+        _ = try WebPushSettings.key(pem: secret.text)
+        return secret
+      }
+    }
     let allowsPrivate = section.value("allowPrivateAddresses", .flag, default: false)
     let trustRoots = section.value("trustRoots", section.pem("CERTIFICATE"))
     guard let subject, let key else { return nil }
     let webPush = WebPush(
       subject: subject, key: key, allowPrivateAddresses: allowsPrivate, trustRoots: trustRoots)
-    let keys: [PushProblem.Code: String] = [.subject: "subject", .trustRoots: "trustRoots"]
-    return section.proven(keys, else: "key") { () throws(PushProblem) in
+    return section.proven([:], else: "trustRoots") { () throws(PushProblem) in
       _ = try WebPushSettings(webPush, attemptTimeout: .seconds(10))
       return webPush
     }

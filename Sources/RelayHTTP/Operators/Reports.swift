@@ -26,30 +26,18 @@ extension StatusReport {
 extension StatusReport.Ledger {
   init(_ ledger: RelayCore.Ledger) {
     self.init()
-    matched = ledger.matched
-    recovered = ledger.recovered
-    own = ledger.own
-    merged = ledger.merged
-    woken = ledger.woken
-    fetched = ledger.fetched
-    withdrawn = ledger.withdrawn
-    retired = ledger.retired
-    expired = ledger.expired
-    pending = ledger.pending
-    balanced = ledger.isBalanced
+    (matched, recovered, own) = (ledger.matched, ledger.recovered, ledger.own)
+    (merged, woken, fetched) = (ledger.merged, ledger.woken, ledger.fetched)
+    (withdrawn, retired, expired) = (ledger.withdrawn, ledger.retired, ledger.expired)
+    (pending, balanced) = (ledger.pending, ledger.isBalanced)
   }
 }
 
 extension StatusReport.Lanes {
   init(_ lanes: HealthSnapshot.Lanes) {
     self.init()
-    idle = lanes.idle
-    gathering = lanes.gathering
-    due = lanes.due
-    inFlight = lanes.inFlight
-    resting = lanes.resting
-    watching = lanes.watching
-    retired = lanes.retired
+    (idle, gathering, due, inFlight) = (lanes.idle, lanes.gathering, lanes.due, lanes.inFlight)
+    (resting, watching, retired) = (lanes.resting, lanes.watching, lanes.retired)
   }
 }
 

@@ -1,4 +1,4 @@
-import Crypto
+package import Crypto
 import Foundation
 package import RelayCore
 
@@ -20,22 +20,11 @@ package struct WebPushSettings: Sendable {
     subject: String, key: String, allowPrivateAddresses: Bool = false, trustRoots: String? = nil,
     attemptTimeout: Span = .seconds(10)
   ) throws(PushProblem) {
-    guard Self.isSubject(subject) else {
-      throw PushProblem(
-        .subject, "\"\(subject)\" is no contact for push services",
-        remedy: "give mailto: and an address, or an https URL")
-    }
-    do {
-      self.key = try P256.Signing.PrivateKey(pemRepresentation: key)
-    } catch {
-      throw PushProblem(
-        .providerKey, "the Web Push key is no P-256 private key in PEM",
-        remedy: "make one with: zonerelay webpush keys")
-    }
+    self.subject = try Self.subject(subject)
+    self.key = try Self.key(pem: key)
     if let trustRoots {
       _ = try TransportSecurity.certificates(trustRoots, .trustRoots, what: "trust roots")
     }
-    self.subject = subject
     self.allowPrivateAddresses = allowPrivateAddresses
     self.trustRoots = trustRoots
     self.attemptTimeout = attemptTimeout
@@ -43,6 +32,24 @@ package struct WebPushSettings: Sendable {
 
   /// The public key in the form of a browser's `applicationServerKey`: base64url.
   package var publicKey: String { Base64URL.text(key.publicKey.x963Representation) }
+
+  /// Returns the text, if it is a contact for push services.
+  package static func subject(_ text: String) throws(PushProblem) -> String {
+    if isSubject(text) { return text }
+    throw PushProblem(
+      .subject, "\"\(text)\" is no contact for push services",
+      remedy: "give mailto: and an address, or an https URL")
+  }
+
+  package static func key(pem: String) throws(PushProblem) -> P256.Signing.PrivateKey {
+    do {
+      return try P256.Signing.PrivateKey(pemRepresentation: pem)
+    } catch {
+      throw PushProblem(
+        .providerKey, "the Web Push key is no P-256 private key in PEM",
+        remedy: "make one with: zonerelay webpush keys")
+    }
+  }
 
   private static func isSubject(_ text: String) -> Bool {
     guard text.utf8.count <= 255, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
