@@ -33,7 +33,7 @@ private struct Connection {
     return [form.isLast ? "answer, last" : "answer"] + on(.answerWritten(serial: serial))
   }
 
-  mutating func hold() -> UInt32? { machine.hold() }
+  mutating func hold() throws -> UInt32? { try machine.hold() }
   mutating func release(_ serial: UInt32) { machine.release(serial: serial) }
 
   mutating func interim(_ serial: UInt32) -> Bool {
@@ -112,14 +112,14 @@ private struct Connection {
     #expect(connection.mayRead() == true)
   }
 
-  @Test mutating func `a held request is answered by its holder only`() {
+  @Test mutating func `a held request is answered by its holder only`() throws {
     #expect(connection.read([.start("/a"), .last]) == ["respond 1 /a with 0"])
-    #expect(connection.hold() == 1)
+    #expect(try connection.hold() == 1)
     #expect(connection.answer(1) == ["dropped"])
     #expect(connection.answer(1, isHolder: true) == ["answer"])
-    #expect(connection.hold() == nil, "there is no request to hold")
+    #expect(try connection.hold() == nil, "there is no request to hold")
     #expect(connection.read([.start("/b"), .last]) == ["respond 2 /b with 0"])
-    #expect(connection.hold() == 2)
+    #expect(try connection.hold() == 2)
     connection.release(2)
     #expect(connection.answer(2, isHolder: true) == ["dropped"])
     #expect(connection.answer(2) == ["answer"])
@@ -172,28 +172,37 @@ private struct Connection {
   }
 
   @Test(arguments: [true, false])
-  mutating func `the responder of a begun request learns that the body is invalid`(waits: Bool) {
+  mutating func `the responder of a begun request learns that the body is invalid`(
+    waits: Bool
+  ) throws {
     #expect(connection.read([.start("/a"), .bytes(3)]) == ["respond 1 /a with 3 so far"])
     if waits { #expect(connection.on(.bodyAwaited(serial: 1)) == []) }
     #expect(connection.on(Self.wrong) == (waits ? ["fail body 400", "timer 10"] : ["timer 10"]))
     #expect(connection.mayRead() == false)
     #expect(connection.on(.failed(.undecoded)) == [], "the rest does not matter")
     #expect(connection.on(.bodyAwaited(serial: 1)) == ["fail body 400"])
+    #expect(throws: WireError.self) { try connection.hold() }
     #expect(connection.answer(1) == ["answer, last"])
-    #expect(connection.on(.answerLeft) == ["close", "read"])
+    #expect(connection.on(.answerLeft) == ["timer 5", "close output"])
+    #expect(connection.on(.timerFired) == ["close", "read"])
   }
 
-  @Test(arguments: [true, false])
-  mutating func `an invalid body of a held or answered request closes the connection`(
-    isHeld: Bool
-  ) {
+  @Test mutating func `an invalid body of a held request closes the connection`() throws {
     #expect(connection.read([.start("/a")]) == ["respond 1 /a with 0 so far"])
-    if isHeld {
-      #expect(connection.hold() == 1)
-    } else {
-      #expect(connection.answer(1) == ["answer"])
-    }
-    #expect(connection.on(Self.wrong).first == "close")
+    #expect(try connection.hold() == 1)
+    #expect(connection.on(Self.wrong) == ["close", "read"])
+    #expect(connection.on(.closed) == ["tell holder"])
+  }
+
+  @Test mutating func `answers leave before an invalid body closes the connection`() {
+    #expect(connection.read([.start("/a"), .last]) == ["respond 1 /a with 0"])
+    #expect(connection.answer(1) == ["answer"])
+    #expect(connection.read([.start("/b")]) == ["respond 2 /b with 0 so far"])
+    #expect(connection.answer(2) == ["answer"])
+    #expect(connection.on(Self.wrong) == [])
+    #expect(connection.on(.answerLeft) == [])
+    #expect(connection.on(.answerLeft) == ["timer 5", "close output"])
+    #expect(connection.on(.timerFired) == ["close", "read"])
   }
 
   @Test mutating func `a network error closes the connection, but a cut-off request does not`() {
@@ -225,9 +234,9 @@ private struct Connection {
   }
 
   @Test(arguments: [true, false])
-  mutating func `a holder is told once that the client is gone`(isHalf: Bool) {
+  mutating func `a holder is told once that the client is gone`(isHalf: Bool) throws {
     #expect(connection.read([.start("/a"), .last]) == ["respond 1 /a with 0"])
-    #expect(connection.hold() == 1)
+    #expect(try connection.hold() == 1)
     #expect(connection.on(isHalf ? .inputClosed : .closed) == ["tell holder"])
     let last = isHalf ? ["answer, last"] : ["dropped"]
     #expect(connection.answer(1, isHolder: true) == last)

@@ -24,7 +24,7 @@ import Testing
   @Test func `the holder is told when the client ends`() throws {
     let connection = try connection()
     let gone = Atomic(0)
-    #expect(connection.hold { _ in { gone.add(1, ordering: .relaxed) } } == true)
+    #expect(try connection.hold { _ in { gone.add(1, ordering: .relaxed) } } == true)
     #expect(gone.load(ordering: .relaxed) == 0)
     channel.close(promise: nil)
     #expect(gone.load(ordering: .relaxed) == 1)
@@ -36,7 +36,7 @@ import Testing
   @Test func `the holder is told when the connection breaks while it is taken over`() throws {
     let connection = try connection()
     let gone = Atomic(0)
-    let isHeld = connection.hold { _ in
+    let isHeld = try connection.hold { _ in
       channel.close(promise: nil)
       return { gone.add(1, ordering: .relaxed) }
     }

@@ -26,7 +26,9 @@ extension ConnectionStateMachine {
   ///
   /// - Returns: the request's serial; nil if the request is answered already, or the client sends
   ///   no more.
-  package mutating func hold() -> UInt32? {
+  /// - Throws: why the rest of the body will not be read.
+  package mutating func hold() throws(WireError) -> UInt32? {
+    if case .cut(let reason)? = current?.body { throw reason }
     guard let current, !current.isAnswered, !isInputClosed else { return nil }
     self.current?.answer = .due(isHeld: true)
     return current.serial

@@ -6,7 +6,7 @@ extension ConnectionStateMachine {
   /// True if the current request is answered and its whole body has not arrived yet.
   var isDiscarding: Bool {
     guard let current, current.isAnswered else { return false }
-    return !current.isComplete && !isInputClosed && !waiting.isEnded
+    return !current.isComplete && !isInputClosed
   }
 
   mutating func drain() {
@@ -95,7 +95,8 @@ extension ConnectionStateMachine {
       // The responder has no deadline, but the client must send the whole body within `bodyTime`.
       guard !current.isComplete, !current.isCut else { return actions.append(.setTimer(idle)) }
       let rest = current.begun + current.bodyTime - now
-      return rest > .zero ? actions.append(.setTimer(rest)) : endBody(because: current.lateness)
+      if rest > .zero { return actions.append(.setTimer(rest)) }
+      return current.isAnswered ? close() : endBody(because: current.lateness)
     }
     let silence = now - lastHeard
     guard silence < idle else { return close() }
@@ -106,7 +107,7 @@ extension ConnectionStateMachine {
   /// time. Without this time, a few bodies that arrive slowly and never end would use up the memory
   /// for the bodies of all callers. The responder answers with the reason.
   mutating func endBody(because reason: WireError) {
-    guard let current, !current.isAnswered, !current.isHeld else { return close() }
+    guard let current, !current.isAnswered, !current.isHeld else { return leave() }
     handOn(isComplete: false)
     self.current?.body = .cut(reason)
     self.current?.isLast = true

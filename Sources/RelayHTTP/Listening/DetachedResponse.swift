@@ -14,14 +14,14 @@ struct DetachedResponse: Sendable {
   ///   client disconnects before the answer is complete, or nil in order not to hold the request.
   /// - Returns: true if the request is held, false if `hold` returned nil; nil if the client sends
   ///   no more, or the request was answered already.
-  /// - Throws: if the connection has closed already.
+  /// - Throws: if the connection has closed already, or the request's body is invalid or late.
   static func take(
     on channel: any Channel,
     _ hold: @escaping @Sendable (DetachedResponse) -> (@Sendable () -> Void)?
   ) async throws -> Bool? {
     try await channel.eventLoop.submit {
       let connection = try channel.pipeline.syncOperations.handler(type: HTTPConnection.self)
-      return connection.hold { hold(DetachedResponse(connection: connection, serial: $0)) }
+      return try connection.hold { hold(DetachedResponse(connection: connection, serial: $0)) }
     }.get()
   }
 

@@ -167,8 +167,9 @@ extension HTTPConnection {
   ///   disconnects before the answer is complete, or nil in order not to hold the request.
   /// - Returns: true if the request is held, false if `hold` returned nil; nil if the client sends
   ///   no more, or the request was answered already.
-  func hold(_ hold: (UInt32) -> (@Sendable () -> Void)?) -> Bool? {
-    guard let serial = state.hold() else { return nil }
+  /// - Throws: why the rest of the request's body will not be read.
+  func hold(_ hold: (UInt32) -> (@Sendable () -> Void)?) throws(WireError) -> Bool? {
+    guard let serial = try state.hold() else { return nil }
     guard let onGone = hold(serial) else {
       state.release(serial: serial)
       return false
