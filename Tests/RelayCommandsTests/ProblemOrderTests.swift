@@ -32,6 +32,9 @@ import Testing
       """
       wakes:
         window: 5s
+      coalescing:
+        window:
+          fast
       containers:
         - id: a
           environments:
@@ -40,6 +43,8 @@ import Testing
             production:
               users:
                 issuer: i
+              apiTokens:
+                - blanks
               producers:
                 - name: p
                   bearer: notes-producer
@@ -50,8 +55,9 @@ import Testing
     let place = "containers[0].environments"
     #expect(
       lines == [
-        "wakes": 1, "\(place).staging": 6, "\(place).production.users.sharedSecret": 9,
-        "\(place).production.producers": 11,
+        "wakes": 1, "coalescing.window": 4, "\(place).staging": 9,
+        "\(place).production.users.sharedSecret": 12,
+        "\(place).production.apiTokens[0]": 15, "\(place).production.producers": 16,
       ])
   }
 

@@ -20,6 +20,7 @@ final class Section {
     self.diagnostics = diagnostics
     self.canBeOverridden = canBeOverridden
     self.line = line ?? node?.mark?.line
+    let name = place.isEmpty ? "the file" : place
     var entries: [(String, Node, Int?)] = []
     switch node {
     case .mapping(let mapping):
@@ -28,7 +29,7 @@ final class Section {
           entries.append((name, value, key.mark?.line))
         } else {
           diagnostics.report(
-            place, ValueError("a key is not a word", remedy: "write keys as plain words"),
+            name, ValueError("a key is not a word", remedy: "write keys as plain words"),
             line: key.mark?.line)
         }
       }
@@ -36,10 +37,10 @@ final class Section {
     case let node? where node.isNothing: break
     case let node?:
       diagnostics.report(
-        place.isEmpty ? "the file" : place,
+        name,
         ValueError(
           "is \(node.shape), not keys with values", remedy: "write key: value lines below it"),
-        line: node.mark?.line)
+        line: self.line)
     }
     self.entries = entries
     diagnostics.sections.append(self)
@@ -63,8 +64,8 @@ final class Section {
       return diagnostics.report(
         key(name), ValueError("\(other.name): \(wrong.cause)", remedy: wrong.remedy))
     }
-    let own = entries.first { $0.key == name }
-    diagnostics.report(key(name), wrong, line: own?.line ?? (place.isEmpty ? nil : line))
+    let line = line(of: name) ?? (place.isEmpty ? nil : line)
+    diagnostics.report(key(name), wrong, line: line)
   }
 
   func report(_ name: String, _ cause: String, remedy: String) {
@@ -86,8 +87,7 @@ final class Section {
 
   /// Shows a detail of a key's value beside the value.
   func note(_ name: String, _ text: String) {
-    let line = entries.first { $0.key == name }?.node.mark?.line
-    diagnostics.note(key(name), text, .file(line: line))
+    diagnostics.note(key(name), text, .file(line: line(of: name)))
   }
 
   func reportUnknownKeys() {
@@ -109,7 +109,7 @@ final class Section {
 
   private func section(_ name: String, _ node: Node?) -> Section {
     Section(
-      node, place: key(name), line: entries.first { $0.key == name }?.line,
+      node, place: key(name), line: line(of: name),
       diagnostics: diagnostics, canBeOverridden: canBeOverridden)
   }
 
@@ -190,7 +190,7 @@ final class Section {
         return nil
       }
     }
-    return node.flatMap { read($0, kind, path: key(name)) }
+    return node.flatMap { read($0, kind, path: key(name), line: line(of: name)) }
   }
 
   /// A key that must be present.
@@ -202,7 +202,7 @@ final class Section {
 
   /// A list of scalars; wrong items are reported and left out.
   func list<Value>(_ name: String, _ kind: ValueParser<Value>) -> [Value]? {
-    items(name)?.compactMap { read($0.node, kind, path: $0.path) }
+    items(name)?.compactMap { read($0.node, kind, path: $0.path, line: $0.node.mark?.line) }
   }
 
   /// True if the file or an override sets the key, to a right or wrong value.
@@ -211,19 +211,24 @@ final class Section {
       || canBeOverridden && diagnostics.overrides.value(of: key(name)) != nil
   }
 
-  private func read<Value>(_ node: Node, _ kind: ValueParser<Value>, path: String) -> Value? {
+  /// The line of a key; nil if the file does not have it.
+  private func line(of name: String) -> Int? { entries.first { $0.key == name }?.line }
+
+  private func read<Value>(
+    _ node: Node, _ kind: ValueParser<Value>, path: String, line: Int?
+  ) -> Value? {
     guard case .scalar(let scalar) = node else {
       let wrong = ValueError(
         "is \(node.shape), not one value", remedy: "write one value after the key")
-      diagnostics.report(path, wrong, line: node.mark?.line)
+      diagnostics.report(path, wrong, line: line)
       return nil
     }
     do throws(ValueError) {
       let value = try kind.read(scalar.string)
-      diagnostics.note(path, kind.show(value), .file(line: scalar.mark?.line))
+      diagnostics.note(path, kind.show(value), .file(line: line))
       return value
     } catch {
-      diagnostics.report(path, error, line: scalar.mark?.line)
+      diagnostics.report(path, error, line: line)
       return nil
     }
   }
