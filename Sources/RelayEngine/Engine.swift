@@ -253,9 +253,13 @@ package final class Engine: RelayService, Sendable {
 
   package func health() async -> HealthSnapshot {
     // The loop answers only after recovery.
-    var health =
-      inbox.isRecovering
-      ? HealthSnapshot(notReady: inbox.readiness) : await answer { .health($0) }
+    var health: HealthSnapshot
+    if inbox.isRecovering {
+      health = HealthSnapshot(notReady: inbox.readiness)
+      health.add(dependencies.senders.mapValues(\.health), configured: dependencies.senders.keys)
+    } else {
+      health = await answer { .health($0) }
+    }
     health.uptime = Double((dependencies.clock.boot() - startedAt).milliseconds) / 1_000
     health.changes.rejected += Int64(refusedChanges.load(ordering: .relaxed))
     do throws(StoreError) {

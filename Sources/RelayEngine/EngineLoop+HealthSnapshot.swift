@@ -39,7 +39,7 @@ extension HealthSnapshot {
   /// Adds what the senders of each route have counted, and the routes without pushes: the core
   /// makes a route only when a lane first waits for it, but the status shows every configured route
   /// from the start.
-  fileprivate mutating func add(
+  mutating func add(
     _ senders: [RouteKey: SenderHealth], configured: some Collection<RouteKey>
   ) {
     let (known, configured) = (Set((routes + withdrawnRoutes).map(\.key)), Set(configured))
