@@ -51,8 +51,8 @@ package struct Counters: Sendable {
     switch answer {
     case .accepted: changes.accepted += 1
     case .duplicate: changes.duplicates += 1
-    case .refused: changes.rejected += 1
-    case .registered, .subscriptions, .done: break
+    case .refused(.tooManyParticipants): changes.rejected += 1
+    case .refused, .registered, .subscriptions, .done: break
     }
   }
 }

@@ -46,5 +46,4 @@ package enum Refusal: Error, Hashable, Sendable {
   case tooManyZones(max: Int)
   case tooManyRecords(max: Int)
   case unknownSubscription
-  case zoneNotFound
 }

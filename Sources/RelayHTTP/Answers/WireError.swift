@@ -102,8 +102,6 @@ package struct WireError: Error, Hashable, Sendable {
         retryAfterSeconds: 1)
     case .unknownSubscription:
       self.init(.notFound, "there is no subscription of this id in this database")
-    case .zoneNotFound:
-      self = .zoneNotFound
     }
   }
 

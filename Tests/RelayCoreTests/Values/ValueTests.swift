@@ -41,6 +41,56 @@ import Testing
     #expect(query.means(Scope(container: "a", environment: .development)) == isMeant)
   }
 
+  @Test(arguments: [
+    (TokenExpiry(), true), (TokenExpiry(container: Sample.scope.container), true),
+    (TokenExpiry(container: "other"), false), (TokenExpiry(environment: .production), false),
+    (TokenExpiry(user: Sample.owner), true), (TokenExpiry(user: UserID("_b")), false),
+  ])
+  func `an expiry of tokens means the feeds that it names`(expiry: TokenExpiry, isMeant: Bool) {
+    #expect(expiry.means(FeedKey(scope: Sample.scope, kind: .zone(Sample.zone))) == isMeant)
+  }
+
+  /// Another assignment would look for users in partitions that do not have them.
+  @Test func `the partition of a user never changes`() {
+    func homes(_ container: String, _ environment: Environment) -> [UInt16] {
+      ["_a", "_b", "_é"].map {
+        PartitionID.home(
+          of: UserID($0), in: Scope(container: container, environment: environment)
+        ).number
+      }
+    }
+    #expect(homes("iCloud.com.example.notes", .development) == [48, 25, 34])
+    #expect(homes("iCloud.com.example.notes", .production) == [13, 36, 42])
+    #expect(homes("iCloud.com.example.other", .production) == [55, 14, 22])
+  }
+
+  @Test(arguments: [
+    (user: "_b", client: UInt64?(1), shown: UserID?(UserID("_b"))), ("_b", nil, nil),
+    (Sample.owner.name, 1, nil),
+  ])
+  func `feeds show an author who has a client and is not the zone's owner`(
+    user: String, client: UInt64?, shown: UserID?
+  ) {
+    let record = RecordChange(verb: .updated, name: "r", type: "A")
+    let change = Change(
+      scope: Sample.scope, database: .private, zone: Sample.zone, event: .record(record),
+      author: Change.Author(user: UserID(user), client: client.map { Sample.client($0) }),
+      time: .s(0), notification: Sample.nid(1), fingerprint: 1)
+    let mutation = change.mutation(of: record, Sample.position(1), at: .s(0))
+    #expect(mutation.detail == .record(type: "A", tag: nil, author: shown))
+  }
+
+  /// Devices and their owners are refused too, and those refusals are no changes.
+  @Test(arguments: [
+    (Refusal.tooManyParticipants(max: 1), Int64(1)), (.tooManyDevices(max: 1), 0),
+    (.tooManyReadMarks(max: 1), 0),
+  ])
+  func `only a refused change counts as a rejected change`(refusal: Refusal, rejected: Int64) {
+    var counters = Counters()
+    counters.count(Answer.refused(refusal))
+    #expect(counters.changes.rejected == rejected)
+  }
+
   @Test func `zones are ordered by owner, then name`() {
     let zones = ["a", "b"].flatMap { owner in
       ["Y", "Z"].map { ZoneID(name: $0, owner: UserID(owner)) }
