@@ -133,6 +133,8 @@ extension SeededRandom {
       learnt: LearntBudget(max: number(0..<13)), hasAcknowledged: flag(),
       ladderStep: number(0..<9), lastWake: instant(),
       retirement: maybe { Retirement(at: $0.instant(), reason: $0.text()) }, pending: pending,
+      lastVerdict: maybe { LastVerdict(at: $0.instant(), text: $0.text()) },
+      lastFetch: maybe { $0.instant() },
       fallback: maybe {
         PushFallback(
           first: UInt32(truncatingIfNeeded: $0.next()), last: UInt32(truncatingIfNeeded: $0.next()),

@@ -155,6 +155,22 @@ import Testing
     #expect(rig.lane.freshSince == .s(1), "the alert still waits")
   }
 
+  @Test func `what comes after a wake has its own time, and what the wake left keeps its time`() {
+    var rig = LaneRig()
+    rig.zone(0)
+    rig.wake()
+    rig.delivered()
+    #expect(rig.lane.freshSince == nil)
+    rig.advance(1)
+    rig.zone(1)
+    let since = rig.now
+    rig.wake()
+    rig.advance(1)
+    rig.zone(0)
+    rig.delivered()
+    #expect(rig.lane.freshSince == since)
+  }
+
   @Test func `an acknowledged wake number covers only what that wake told`() {
     var rig = LaneRig()
     rig.fetched()

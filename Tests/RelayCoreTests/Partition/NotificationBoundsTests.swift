@@ -48,6 +48,17 @@ import Testing
     }
   }
 
+  /// The coordinator bounds the work of a turn, so a request that marks many must count as many.
+  @Test func `each notification that a request names counts as work`() {
+    var rig = rig(keeping: 30)
+    func work(_ count: UInt64) -> Int {
+      let before = rig.partition.work
+      rig.read((0..<count).map { Sample.nid(9_000 + $0) })
+      return rig.partition.work - before
+    }
+    #expect(work(200) - work(1) == 199)
+  }
+
   /// A read request moves the notifications that it marks to a new place in the feed, and their
   /// number in that place is bounded too.
   @Test func `marked notifications are dropped as later ones come`() {

@@ -49,6 +49,22 @@ import Testing
     #expect(wakes.allSatisfy { !$0.text.contains("\"nb\"") }, "their time has come")
   }
 
+  /// In partition 0 a smear begins at once, so the first late lane's new slot is now.
+  @Test func `of two late lanes one is woken at once and one in its new slot`() throws {
+    let owners = (0..<1_000).map { UserID("_\($0)") }
+    let owner = try #require(
+      owners.first { PartitionID.home(of: $0, in: Sample.scope) == PartitionID(0) })
+    var rig = PartitionRig(owner, policy: Self.policy())
+    for (index, user) in users(2, inHomeOf: owner, true).enumerated() {
+      rig.register(UInt64(index + 1), of: user)
+      rig.save("q", Self.rule, .public, of: user)
+    }
+    rig.publish(1)
+    rig.now = rig.now + .seconds(57)
+    #expect(rig.wake().count == 1)
+    #expect(rig.wake(after: 2).count == 1)
+  }
+
   @Test func `wakes of few users, or without a rate, are sent at once`() {
     var few = Self.rig(1)
     few.publish(1)

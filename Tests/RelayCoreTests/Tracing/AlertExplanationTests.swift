@@ -30,6 +30,23 @@ import Testing
     #expect(found == [.not(.crowdedOut), .woken(1)])
   }
 
+  /// An alert has nothing to show if no text of it fits into a push.
+  @Test func `an alert with nothing to show is told in the background, and another as an alert`() {
+    var rig = TraceRig.subscribed(visible: true)
+    var info = NotificationInfo()
+    info.alert.bodyKey = String(repeating: "\u{1}", count: 1_024)
+    rig.modify(
+      .save(
+        Subscription(
+          id: SubscriptionID("long"), database: .private, rule: .database(recordType: nil),
+          info: info)))
+    rig.fold()
+    let change = rig.change()
+    for _ in 0..<3 { rig.wake() }
+    let found = rig.explanation(of: change)?.deliveries.map(\.outcome)
+    #expect(found == [.woken(1), .woken(2)])
+  }
+
   @Test func `an alert that gives way and runs the app is told in the background`() {
     var limits = Limits()
     limits.alertsPending = 1

@@ -4,6 +4,25 @@ import Testing
 
 /// What the loop tells of devices for explanations.
 @Suite struct StandingTests {
+  @Test func `an alert and a subject beside it each wait for their own budget`() {
+    var rig = TraceRig.subscribed {
+      $0.background.max = 1
+      $0.alert = Budget.Rule(max: 1, per: .minutes(10))
+    }
+    rig.save("loud", .database(recordType: nil), visible: true)
+    rig.change()
+    rig.wake()
+    rig.wake()
+    rig.change()
+    rig.wait(5)
+    let standing = rig.relay.standing(of: TraceRig.device, zones: [], at: rig.now)
+    let reasons: [Explanation.Reason] = [
+      .budget(until: .s(2) + .minutes(10), isAlert: true),
+      .budget(until: .s(4) + .hours(1), isAlert: false),
+    ]
+    #expect(standing.pending.map(\.reason) == reasons)
+  }
+
   @Test func `devices of one answer are asked for together, and each has its own standing`() {
     var rig = TraceRig.subscribed()
     rig.register(2)

@@ -76,6 +76,32 @@ import Testing
     #expect(begun == [false, true, false, true])
   }
 
+  @Test func `lanes that hold nothing at the restart are not among those that waited`() throws {
+    var rig = TraceRig { $0.background.max = 1 }
+    rig.register()
+    rig.save()
+    let home = PartitionID.home(of: Sample.owner, in: Sample.scope)
+    var tables = PartitionTables(id: home, cursor: Ordinal(3))
+    tables.subscriptions = rig.fold().partitions.first { $0.id == home }?.subscriptions ?? []
+    rig.change()
+    rig.wake()
+    rig.change()
+    let cut = rig.fold()
+    (tables.cursor, tables.time) = (Ordinal(4), cut.at)
+    let row = try #require(cut.partitions.first { $0.id == home }?.devices.first)
+    let (idle, waiting) = (1, TraceBuffer.toldAnew + 1)
+    tables.devices = (1...UInt64(idle + waiting)).map { number in
+      var row = row
+      row.key.client = Sample.client(number)
+      if number == 1 { row.lane.pending = PendingSet() }
+      return row
+    }
+    _ = rig.lines()
+    rig.restart(tables)
+    rig.wait(60)
+    #expect(rig.lines().count { $0.contains("waits for backgroundBudget") } == TraceBuffer.toldAnew)
+  }
+
   @Test func `a wait that begins after the restart makes an entry`() {
     var rig = TraceRig { $0.background.max = 1 }
     rig.register()

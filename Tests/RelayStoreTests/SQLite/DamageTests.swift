@@ -29,6 +29,7 @@ import Testing
     "UPDATE meta SET deleted = 9223372036854775807",
     "UPDATE meta SET deleted = -1",
     "UPDATE journal SET seq = 9223372036854775807",
+    "UPDATE journal SET seq = 4611686018427387903",
     "INSERT INTO journal SELECT seq + 1, partitions, entries FROM journal",
   ]
 
