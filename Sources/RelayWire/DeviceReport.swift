@@ -58,25 +58,12 @@ package struct DeviceReport: Codable, Hashable, Sendable {
     lastWake: Int64?, ladderStep: Int, lastVerdict: String? = nil, lastVerdictAt: Int64? = nil,
     lastFetch: Int64? = nil
   ) {
-    self.clientId = clientId
-    self.user = user
-    self.container = container
-    self.environment = environment
-    self.transport = transport
-    self.topic = topic
-    self.state = state
-    self.reason = reason
-    self.registeredAt = registeredAt
-    self.age = age
-    self.tokenDigest = tokenDigest
-    self.lane = lane
-    self.pending = pending
-    self.hasAcknowledged = hasAcknowledged
-    self.nextWake = nextWake
-    self.lastWake = lastWake
-    self.ladderStep = ladderStep
-    self.lastVerdict = lastVerdict
-    self.lastVerdictAt = lastVerdictAt
-    self.lastFetch = lastFetch
+    (self.clientId, self.user, self.container) = (clientId, user, container)
+    (self.environment, self.transport, self.topic) = (environment, transport, topic)
+    (self.state, self.reason, self.registeredAt) = (state, reason, registeredAt)
+    (self.age, self.tokenDigest, self.lane) = (age, tokenDigest, lane)
+    (self.pending, self.hasAcknowledged, self.nextWake) = (pending, hasAcknowledged, nextWake)
+    (self.lastWake, self.ladderStep, self.lastVerdict) = (lastWake, ladderStep, lastVerdict)
+    (self.lastVerdictAt, self.lastFetch) = (lastVerdictAt, lastFetch)
   }
 }
