@@ -194,6 +194,14 @@ private struct Connection {
     #expect(connection.on(.closed) == ["tell holder"])
   }
 
+  @Test mutating func `a late body of a held request changes nothing`() throws {
+    #expect(connection.read([.start("/a")]) == ["respond 1 /a with 0 so far"])
+    #expect(try connection.hold() == 1)
+    connection.pass(.seconds(10))
+    #expect(connection.on(.timerFired) == ["timer 10"])
+    #expect(connection.answer(1, isHolder: true) == ["answer"])
+  }
+
   @Test mutating func `answers leave before an invalid body closes the connection`() {
     #expect(connection.read([.start("/a"), .last]) == ["respond 1 /a with 0"])
     #expect(connection.answer(1) == ["answer"])

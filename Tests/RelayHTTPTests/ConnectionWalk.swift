@@ -104,10 +104,10 @@ struct RandomWalk {
     on(input)
   }
 
-  /// Whether `input` may close the connection at once: a late or invalid body, or a lost network.
+  /// Whether `input` may close the connection at once: a late body, or a lost network.
   private static func mayCutOff(_ input: ConnectionStateMachine.Input) -> Bool {
     switch input {
-    case .timerFired, .failed, .closed: true
+    case .timerFired, .closed: true
     default: false
     }
   }

@@ -26,7 +26,8 @@ extension ConnectionStateMachine {
   mutating func depart() {
     guard isLeaving, phase != .closed, unsent == 0 else { return }
     // If the relay closed the connection while the client still writes, the kernel would reset the
-    // connection, and the client would lose the part of the answer that it has not read yet.
+    // connection, and the client would lose the part of the answer that it has not read yet. After
+    // an invalid body nothing is read, and the client gets the answer if it reads it in this time.
     guard isDiscarding else { return close() }
     guard phase != .lingering else { return }
     phase = .lingering
@@ -93,7 +94,9 @@ extension ConnectionStateMachine {
     guard phase != .lingering else { return close() }
     if let current, !isLeaving, !current.isComplete || !current.isAnswered {
       // The responder has no deadline, but the client must send the whole body within `bodyTime`.
-      guard !current.isComplete, !current.isCut else { return actions.append(.setTimer(idle)) }
+      guard !current.isComplete, !current.isCut, !current.isHeld else {
+        return actions.append(.setTimer(idle))
+      }
       let rest = current.begun + current.bodyTime - now
       if rest > .zero { return actions.append(.setTimer(rest)) }
       return current.isAnswered ? close() : endBody(because: current.lateness)
@@ -105,7 +108,8 @@ extension ConnectionStateMachine {
 
   /// Reads no more of the current request's body, which is invalid or has not arrived within its
   /// time. Without this time, a few bodies that arrive slowly and never end would use up the memory
-  /// for the bodies of all callers. The responder answers with the reason.
+  /// for the bodies of all callers. A responder that waits for the body, or asks for more of it,
+  /// gets the reason. The connection of a held or answered request ends.
   mutating func endBody(because reason: WireError) {
     guard let current, !current.isAnswered, !current.isHeld else { return leave() }
     handOn(isComplete: false)
