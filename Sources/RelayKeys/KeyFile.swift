@@ -73,6 +73,7 @@ struct KeyFile {
   func unwritable() -> KeyFailure {
     KeyFailure(
       path: path, found: "it cannot be written (\(String(cString: strerror(errno))))",
-      remedy: "let the daemon's user write in \(directory), a directory, and make room on its disk")
+      remedy: "let \(directory) be a directory in which the daemon's user may write, and make room "
+        + "on its disk")
   }
 }

@@ -51,22 +51,25 @@ import Testing
                 - name: p
                   bearer: notes-producer
       """)
-    let lines = Dictionary(reading.problems.map { ($0.key, $0.line) }) { first, _ in first }
+    let lines = Dictionary(grouping: reading.problems, by: \.key).mapValues {
+      Set($0.map(\.line))
+    }
     let place = "containers[0].environments"
     #expect(
       lines == [
-        "wakes": 1, "coalescing.window": 4, "\(place).staging": 9,
-        "\(place).production.users.sharedSecret": 12,
-        "\(place).production.apiTokens[0]": 15, "\(place).production.producers": 16,
+        "wakes": [1], "coalescing.window": [4], "\(place).staging": [9],
+        "\(place).production.users.sharedSecret": [12],
+        "\(place).production.apiTokens[0]": [15], "\(place).production.producers": [16],
       ])
   }
 
-  @Test func `a wrong subject and a wrong key of Web Push are reported together`() throws {
+  @Test func `all wrong settings of Web Push are reported together`() throws {
     let world = try SettingsWorld()
     defer { world.remove() }
     let web = "containers[0].environments.development.webpush"
-    let route = String(repeating: " ", count: 8) + "webpush: { subject: somebody, key: words }"
-    let reading = world.read(SettingsWorld.yaml(environment: route))
-    #expect(reading.problems.map(\.key) == ["\(web).subject", "\(web).key"])
+    let route = "webpush: { subject: somebody, key: words, trustRoots: hollow.pem }"
+    let indent = String(repeating: " ", count: 8)
+    let reading = world.read(SettingsWorld.yaml(environment: indent + route))
+    #expect(reading.problems.map(\.key) == ["subject", "key", "trustRoots"].map { "\(web).\($0)" })
   }
 }

@@ -28,14 +28,14 @@ extension Settings {
       }
     }
     let allowsPrivate = section.value("allowPrivateAddresses", .flag, default: false)
-    let trustRoots = section.value("trustRoots", section.pem("CERTIFICATE"))
-    guard let subject, let key else { return nil }
-    let webPush = WebPush(
-      subject: subject, key: key, allowPrivateAddresses: allowsPrivate, trustRoots: trustRoots)
-    return section.proven([:], else: "trustRoots") { () throws(PushProblem) in
-      _ = try WebPushSettings(webPush, attemptTimeout: .seconds(10))
-      return webPush
+    let trustRoots = section.value("trustRoots", section.pem("CERTIFICATE")).flatMap { path in
+      section.proven([:], else: "trustRoots") { () throws(PushProblem) in
+        try WebPushSettings.trustRoots(path)
+      }
     }
+    guard let subject, let key else { return nil }
+    return WebPush(
+      subject: subject, key: key, allowPrivateAddresses: allowsPrivate, trustRoots: trustRoots)
   }
 }
 

@@ -22,11 +22,8 @@ package struct WebPushSettings: Sendable {
   ) throws(PushProblem) {
     self.subject = try Self.subject(subject)
     self.key = try Self.key(pem: key)
-    if let trustRoots {
-      _ = try TransportSecurity.certificates(trustRoots, .trustRoots, what: "trust roots")
-    }
+    self.trustRoots = try trustRoots.map(Self.trustRoots)
     self.allowPrivateAddresses = allowPrivateAddresses
-    self.trustRoots = trustRoots
     self.attemptTimeout = attemptTimeout
   }
 
@@ -39,6 +36,12 @@ package struct WebPushSettings: Sendable {
     throw PushProblem(
       .subject, "\"\(text)\" is no contact for push services",
       remedy: "give mailto: and an address, or an https URL")
+  }
+
+  /// Returns the path, if the file has readable certificates.
+  package static func trustRoots(_ path: String) throws(PushProblem) -> String {
+    _ = try TransportSecurity.certificates(path, .trustRoots, what: "trust roots")
+    return path
   }
 
   package static func key(pem: String) throws(PushProblem) -> P256.Signing.PrivateKey {
