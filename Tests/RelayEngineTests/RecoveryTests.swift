@@ -48,7 +48,7 @@ import Testing
     world.engine.drain()
     await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await world.engine.run() }
-      while await world.engine.health().uptime == 0 { await Task.yield() }
+      while world.engine.readiness != .draining { await Task.yield() }
       await #expect(throws: Unavailable.draining) {
         try await world.engine.submit([World.registration("_a", 1, token: 1)])
       }
