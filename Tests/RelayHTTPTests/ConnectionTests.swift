@@ -68,13 +68,17 @@ import Testing
     #expect(text.hasSuffix(#"{"live":true}"#))
   }
 
-  @Test func `a chunked body is read`() async throws {
+  /// A request with one event in one chunk, up to the trailers.
+  private static var chunkedEvent: String {
     let body = Event().text
+    let head = events(0).replacingOccurrences(
+      of: "Content-Length: 0", with: "Transfer-Encoding: chunked")
+    return "\(head)\(String(body.utf8.count, radix: 16))\r\n\(body)\r\n0\r\n"
+  }
+
+  @Test func `a chunked body is read`() async throws {
     let text = try await talk { socket in
-      socket.send(
-        Self.events(0).replacingOccurrences(
-          of: "Content-Length: 0", with: "Transfer-Encoding: chunked"))
-      socket.send("\(String(body.utf8.count, radix: 16))\r\n\(body)\r\n0\r\n\r\n")
+      socket.send(Self.chunkedEvent + "\r\n")
       return socket.receive()
     }
     #expect(text.hasPrefix("HTTP/1.1 202 Accepted\r\n"))
@@ -82,12 +86,8 @@ import Testing
 
   /// The responder waits for the end of the body when the trailers arrive.
   @Test func `too many trailers after a chunked body are answered 431`() async throws {
-    let body = Event().text
     let text = try await talk { socket in
-      socket.send(
-        Self.events(0).replacingOccurrences(
-          of: "Content-Length: 0", with: "Transfer-Encoding: chunked"))
-      socket.send("\(String(body.utf8.count, radix: 16))\r\n\(body)\r\n0\r\n")
+      socket.send(Self.chunkedEvent)
       _ = socket.hears(withinMilliseconds: 100)
       socket.send((1...300).map { "X-\($0): \(String(repeating: "a", count: 100))\r\n" }.joined())
       return socket.receive()

@@ -76,8 +76,8 @@ import Testing
     #expect(begun == [false, true, false, true])
   }
 
-  @Test func `lanes that hold nothing at the restart are not among those that waited`() throws {
-    var rig = TraceRig { $0.background.max = 1 }
+  /// The tables of a partition whose one device waits for its background budget.
+  private static func waiting(in rig: inout TraceRig) -> PartitionTables {
     rig.register()
     rig.save()
     let home = PartitionID.home(of: Sample.owner, in: Sample.scope)
@@ -88,7 +88,14 @@ import Testing
     rig.change()
     let cut = rig.fold()
     (tables.cursor, tables.time) = (Ordinal(4), cut.at)
-    let row = try #require(cut.partitions.first { $0.id == home }?.devices.first)
+    tables.devices = cut.partitions.first { $0.id == home }?.devices ?? []
+    return tables
+  }
+
+  @Test func `lanes that hold nothing at the restart are not among those that waited`() throws {
+    var rig = TraceRig { $0.background.max = 1 }
+    var tables = Self.waiting(in: &rig)
+    let row = try #require(tables.devices.first)
     let (idle, waiting) = (1, TraceBuffer.toldAnew + 1)
     tables.devices = (1...UInt64(idle + waiting)).map { number in
       var row = row
@@ -104,17 +111,7 @@ import Testing
 
   @Test func `a wait that begins after the restart makes an entry`() {
     var rig = TraceRig { $0.background.max = 1 }
-    rig.register()
-    rig.save()
-    let home = PartitionID.home(of: Sample.owner, in: Sample.scope)
-    var tables = PartitionTables(id: home, cursor: Ordinal(3))
-    tables.subscriptions = rig.fold().partitions.first { $0.id == home }?.subscriptions ?? []
-    rig.change()
-    rig.wake()
-    rig.change()
-    let cut = rig.fold()
-    (tables.cursor, tables.time) = (Ordinal(4), cut.at)
-    tables.devices = cut.partitions.first { $0.id == home }?.devices ?? []
+    let tables = Self.waiting(in: &rig)
     #expect(rig.lines().last?.contains("pends as ReadingList until") == true)
     rig.restart(tables)
     rig.wait(60)
