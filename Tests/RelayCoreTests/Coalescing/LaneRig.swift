@@ -1,7 +1,7 @@
 @testable import RelayCore
 
 /// One lane, with short functions for what a partition does with a lane.
-struct LaneRig {
+struct LaneRig: Hashable {
   var lane = Lane()
   var ledger = Ledger()
   var policy = WakePolicy()
@@ -9,12 +9,17 @@ struct LaneRig {
   var now = Sample.start
   var stepped = Ordinal.zero
   var folded = Ordinal.zero
-  var attempts: [(at: Instant, isAlert: Bool)] = []
+  var attempts: [AttemptStart] = []
   /// The fold under way, and the last one that is durable.
   private(set) var underWay: Kept?
   private(set) var kept = Kept(lane: LaneRecord(), stepped: .zero, attempts: 0)
 
-  struct Kept {
+  struct AttemptStart: Hashable {
+    var at: Instant
+    var isAlert: Bool
+  }
+
+  struct Kept: Hashable {
     var lane: LaneRecord
     var stepped: Ordinal
     /// How many attempts began before the cut.
@@ -134,7 +139,7 @@ struct LaneRig {
         now = at
       case .fold: fold()
       case .attempt(let isAlert):
-        attempts.append((now, isAlert))
+        attempts.append(AttemptStart(at: now, isAlert: isAlert))
         return begin(isAlert: isAlert, covering: covering)
       case .tell(let isAlert):
         return begin(isAlert: isAlert, overCourier: true, covering: covering)
