@@ -22,7 +22,7 @@ import Testing
       FeedKey(scope: World.scope, kind: .zone(ZoneID(name: "Else", owner: UserID("_a")))))
     let (zone, feed) = (zone, feed)
     try await world.run { (engine: Engine) async throws -> Void in
-      world.store.inject(Array(repeating: .refused(Self.full), count: 3), into: .fold)
+      world.store.inject(Array(repeating: .refused(Self.full), count: 2), into: .fold)
       #expect(try await engine.submit([World.change(1, zone)]) == [.accepted])
       await #expect(throws: Unavailable.storeFull) {
         try await engine.visible(feed)
@@ -39,7 +39,7 @@ import Testing
   @Test func `a refused fold refuses the requests that wait for it at once`() async throws {
     let world = World()
     try await world.run { (engine: Engine) async throws -> Void in
-      world.store.inject(Array(repeating: .refused(Self.full), count: 2), into: .fold)
+      world.store.inject([.refused(Self.full)], into: .fold)
       let registration = World.registration("_a", 1, token: 0xa1)
       await #expect(throws: Unavailable.storeFull) {
         try await engine.submit([registration])

@@ -14,7 +14,10 @@ import Testing
 
   /// With a short watchdog interval an idle loop beats more often than with a long one.
   @Test func `an idle loop beats as often as its watchdog interval requires`() async throws {
-    let (fast, slow) = (CountingSupervisor(every: Span(milliseconds: 20)), CountingSupervisor())
+    let (fast, slow) = (
+      CountingSupervisor(every: Span(milliseconds: 10)),
+      CountingSupervisor(every: Span(milliseconds: 300))
+    )
     try await World(notifier: slow).run { _ in
       try await World(notifier: fast).run { _ in
         // A turn sends two beats, so the test waits for one whole turn of the slow loop.

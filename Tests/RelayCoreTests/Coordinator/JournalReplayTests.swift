@@ -28,7 +28,7 @@ import Testing
 
   @Test func `a long replay keeps the newest entries, and says how many it left out`() {
     let most = JournalReplay.traceMax
-    for count in [most - 1, most, most + 1, most + 5_000] {
+    for count in [most, most + 1, most + 5_000] {
       let trace = Self.replay(count)
       let entries = trace.flatMap(\.entries)
       #expect(entries.count <= most && trace.reduce(0) { $0 + $1.count } == entries.count)

@@ -13,9 +13,7 @@ import Testing
   private func name(_ draw: inout SeededRandom, _ most: Int) -> String {
     let letter = draw.pick(Self.letters)
     let bytes = draw.chance(50) ? most : draw.below(most + 1)
-    var text = ""
-    while text.utf8.count + letter.utf8.count <= bytes { text += letter }
-    return text
+    return String(repeating: letter, count: bytes / letter.utf8.count)
   }
 
   private func info(_ draw: inout SeededRandom) -> NotificationInfo {

@@ -8,9 +8,11 @@ import Testing
     var text = ""
     let target = draw.chance(20) ? bytes : draw.below(bytes + 1)
     while true {
-      let letter = draw.chance(70) ? "x" : draw.pick(letters)
-      if text.utf8.count + letter.utf8.count > target { return text }
-      text += letter
+      let room = target - text.utf8.count
+      let run = String(repeating: "x", count: min(8, max(1, room)))
+      let letters = draw.chance(70) ? run : draw.pick(letters)
+      if letters.utf8.count > room { return text }
+      text += letters
     }
   }
 

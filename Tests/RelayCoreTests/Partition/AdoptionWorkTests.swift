@@ -4,15 +4,13 @@ import Testing
 /// A reload re-evaluates the lanes of all devices in slices, and other work goes on meanwhile.
 @Suite struct AdoptionWorkTests {
   @Test func `lanes are evaluated again in slices after a reload`() {
-    var limits = Limits()
-    limits.devicesPerUser = 1_000
-    var relay = Relay([], limits: limits, policy: WakePolicy())
+    var relay = Relay([], limits: Limits(), policy: WakePolicy())
     _ = relay.recovered()
     var effects: [Effect] = []
     var ordinals: [PartitionID: Ordinal] = [:]
     let count = Relay.evaluatedAnewAtOnce * 5 / 2
     for number in 0..<count {
-      let user = UserID("_u\(number % 40)")
+      let user = UserID("_u\(number % 1_000)")
       let home = PartitionID.home(of: user, in: Sample.scope)
       ordinals[home] = (ordinals[home] ?? .zero).next
       let registration = Registration(

@@ -15,7 +15,7 @@ import Testing
     let home = try SQLiteHome()
     var bench = try await Bench(home)
     var moments: [(files: SQLiteHome, last: UInt64, folded: UInt64)] = []
-    for step in 0..<8 {
+    for step in 0..<6 {
       try await bench.append(bytes: 10)
       if step % 3 == 1 { try await bench.append(bytes: 10) }
       let folded = moments.last?.folded ?? 0
