@@ -43,6 +43,22 @@ import Testing
     #expect(recovered.lane.silence?.isTold == true, "a crash does not tell it again")
   }
 
+  @Test func `a device is silent from the millisecond at which the time is over`() {
+    func told(after time: Span) -> Span? {
+      var rig = acknowledging()
+      rig.policy.silentAfter = time
+      rig.zone(1)
+      _ = wake(&rig, ladder: false)
+      let first = rig.now
+      for _ in 2...12 where wake(&rig) != nil { return rig.now - first }
+      return nil
+    }
+    let least = Span(milliseconds: 1)
+    guard let time = told(after: .hours(1)) else { return #expect(Bool(false), "it is silent") }
+    #expect(told(after: time) == time)
+    #expect(told(after: time + least).map { $0 > time } == true)
+  }
+
   @Test func `a device's sign ends its silence and says whether it was reported`() {
     var rig = acknowledging()
     rig.policy.silentAfter = .minutes(30)

@@ -71,6 +71,24 @@ import Testing
     #expect(factor < 6)
   }
 
+  @Test func `a change of one lane visits no other lane that waits`() {
+    func glance(_ seconds: Int) -> LaneCounts.Glance {
+      LaneCounts.Glance(stage: .due, freshSince: .s(Double(seconds)), slot: .zero)
+    }
+    func waiting(_ count: Int) -> LaneCounts {
+      var counts = LaneCounts()
+      for device in 0..<count { counts.move(device, from: nil, to: glance(device)) }
+      return counts
+    }
+    let factor = Growth.factor(from: 200, to: 6_400, waiting) { counts in
+      for round in 1...50 {
+        counts.move(0, from: glance(round - 1), to: glance(round))
+        counts.move(0, from: glance(round), to: glance(round - 1))
+      }
+    }
+    #expect(factor < 6)
+  }
+
   /// A zone that ended waits a day for late numbers. A tick visits only the zones whose time has
   /// come, however many others wait.
   @Test func `a tick visits no zone whose time has not come`() {
@@ -112,11 +130,7 @@ import Testing
 
   private static func registered(_ count: Int) -> PartitionRig {
     var rig = PartitionRig()
-    let users = users(16, inHomeOf: Sample.owner, true)
-    var limits = Limits()
-    limits.devicesPerUser = count
-    rig.partition = Partition(
-      PartitionTables(id: rig.partition.id), limits: limits, policy: WakePolicy())
+    let users = users(400, inHomeOf: Sample.owner, true)
     for index in 0..<count {
       rig.register(UInt64(index + 1), of: users[index % users.count])
     }

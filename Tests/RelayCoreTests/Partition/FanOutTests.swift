@@ -79,6 +79,31 @@ import Testing
     #expect(matched == slices)
   }
 
+  /// The coordinator bounds the work of a turn, so subscriptions that do not fire count too.
+  @Test func `each filter that a public change is compared with counts as work`() {
+    func work(_ count: Int) -> Int {
+      var rig = PartitionRig(limits: limits())
+      for (index, user) in users(count, inHomeOf: Sample.owner, true).enumerated() {
+        rig.register(UInt64(index + 1), of: user)
+        let filters = ["a", "b"].map {
+          QueryRule.Filter(field: "title", comparator: .notEquals, value: .string($0))
+        }
+        let rule = QueryRule(recordType: "Article", filters: filters)
+        rig.save("q", .query(rule), .public, of: user)
+      }
+      let before = rig.partition.work
+      publicChange(&rig, "A1", 1)
+      var queue = journalled(rig.last)
+      while !queue.isEmpty {
+        rig.step(queue.removeFirst())
+        queue += journalled(rig.last)
+      }
+      #expect(rig.partition.ledger.matched == 0)
+      return rig.partition.work - before
+    }
+    #expect(work(60) - work(10) >= 50)
+  }
+
   @Test func `a record's later changes wait for its first, other records do not`() {
     var (rig, _) = rig()
     publicChange(&rig, "A1", 1)
@@ -139,8 +164,9 @@ import Testing
   /// A change is for more than a thousand users. After a crash at any slice, the replay goes on
   /// from that slice.
   @Test func `a fan-out continues at the same slice after a crash`() {
+    let (start, guests) = rig(500, users: 1_200)
     for crash in 0...3 {
-      var (rig, guests) = rig(500, users: 1_200)
+      var rig = start
       var tables = PartitionTables(id: rig.partition.id, cursor: Ordinal(rig.ordinal))
       let before = rig.fold()
       (tables.devices, tables.subscriptions) = (before.devices, before.subscriptions)

@@ -32,6 +32,16 @@ import Testing
     #expect(cut.grants.map(\.floor) == [Sample.position(4)], "no token from before it reads on")
   }
 
+  /// P9: whoever reads the zone before the fold is not served from rows without the grant.
+  @Test func `readers of a zone wait until its grants and revocations are folded`() {
+    var rig = PartitionRig()
+    let zone = Effect.dirtied(.feed(FeedKey(scope: Sample.scope, kind: .zone(Sample.zone))))
+    for event in [Change.Event.granted(guest), .revoked(guest)] {
+      rig.change(event)
+      #expect(rig.last.contains(zone), "\(event)")
+    }
+  }
+
   /// P9: earlier, a second revocation or the zone's end was answered before the first revocation
   /// arrived.
   @Test func `the end of an entitlement is answered only after it takes effect`() {

@@ -32,6 +32,39 @@ import Testing
     #expect(found(.init(name: "Notes", owner: nil), of: nil) == [1, 2])
   }
 
+  @Test(arguments: [Environment.development, .production])
+  func `a question about an environment finds no change of the other one`(
+    environment: Environment
+  ) {
+    var question = TraceSearch.Question()
+    question.zone = .init(name: "Notes", owner: nil)
+    question.environment = environment
+    var search = TraceSearch(question, known: [])
+    search.find(Self.change(1, in: Self.own))
+    #expect(search.found.isEmpty == (environment != Sample.scope.environment))
+  }
+
+  /// The story of a change tells when its device's route had no provider.
+  @Test func `the events of routes are collected for the containers of the devices`() {
+    var question = TraceSearch.Question()
+    question.zone = .init(name: "Notes", owner: nil)
+    question.client = TraceRig.device.client
+    var search = TraceSearch(question, known: [TraceRig.device])
+    let change = Self.change(1, in: Self.own)
+    let routes = [Sample.scope.container, "other"].map { container in
+      RouteKey(
+        scope: Scope(container: container, environment: Sample.scope.environment),
+        transport: .apns, topic: Sample.topic)
+    }
+    search.find(change)
+    search.collect(change)
+    for route in routes { search.collect(TraceEntry(at: .s(1), .route(route, .withdrawn))) }
+    let found = search.entries.compactMap { entry -> RouteKey? in
+      if case .route(let route, _) = entry.event { route } else { nil }
+    }
+    #expect(found == [routes[0]])
+  }
+
   /// The oldest entry that the recorder still has may be of any kind.
   @Test func `the search knows since when there are entries`() {
     let match = TracedMatch(

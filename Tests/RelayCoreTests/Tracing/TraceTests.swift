@@ -61,6 +61,18 @@ import Testing
       ])
   }
 
+  /// A lane's first wake waits for the fold that reserves its number.
+  @Test func `a fold begins the pushes that waited for it`() {
+    var rig = TraceRig.subscribed()
+    rig.change()
+    rig.now = rig.now + .seconds(2)
+    var effects: [Effect] = []
+    rig.relay.wake(at: rig.now, into: &effects)
+    #expect(!effects.contains { if case .push = $0 { true } else { false } })
+    rig.fold()
+    #expect(rig.pushes.count == 1)
+  }
+
   /// Very many phones that wait for their budget would otherwise drive everything else out of the
   /// recorder's memory at each start.
   @Test func `only some of the lanes that waited before the restart say so again`() {

@@ -95,6 +95,23 @@ import Testing
     #expect(kept.map(\.ordinal) == found.map(\.ordinal))
   }
 
+  @Test(.enabled(if: SmallDisk.path != nil || SmallDisk.canMount, "as above"))
+  func `a start on a read-only file system is refused with the remedy`() async throws {
+    guard let disk = SmallDisk.path else {
+      let (status, words) = try await SmallDisk.run(test: "a start on a read-only file system")
+      #expect(status == 0, "\(words)")
+      #expect(words.contains("Test run with 1 test "), "\(words)")
+      return
+    }
+    let home = try SQLiteHome { $0.directory = disk + "/store" }
+    try SmallDisk.remount(disk, "ro")
+    let refused = refusal { try home.store() }
+    try SmallDisk.remount(disk, "rw")
+    #expect(refused?.code == .unwritable)
+    #expect(refused?.message.contains("is read-only; mount it for writing") == true)
+    await (try home.store()).close()
+  }
+
   /// On a full disk SQLite cannot even make the files beside a database that it opens. A start
   /// succeeds only when the disk has room again.
   @Test(.enabled(if: SmallDisk.path != nil || SmallDisk.canMount, "as above"))

@@ -56,6 +56,15 @@ enum SmallDisk {
     while write(ballast, page, page.count) == page.count {}
   }
 
+  /// Makes the disk read-only (`ro`) or writable again (`rw`).
+  static func remount(_ disk: String, _ mode: String) throws {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/mount")
+    process.arguments = ["-o", "remount,\(mode)", disk]
+    try process.run()
+    process.waitUntilExit()
+  }
+
   private static func child(mountedAt directory: String, _ command: [String]) -> Process {
     let child = Process()
     child.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")

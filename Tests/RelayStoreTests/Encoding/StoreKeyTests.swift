@@ -1,0 +1,20 @@
+import Foundation
+import Testing
+
+@testable import RelayStore
+
+/// The keys of the store's rows.
+@Suite struct StoreKeyTests {
+  /// A read of all rows below a key ends before the least key that does not begin with that key.
+  @Test(arguments: [
+    (bytes: [1, 2] as [UInt8], end: [1, 3] as [UInt8]), ([1, 0xff], [2]), ([1, 0xfe], [1, 0xff]),
+    ([0xff, 0xff], []),
+  ])
+  func `the end of a key is the least greater key that does not begin with it`(
+    bytes: [UInt8], end: [UInt8]
+  ) {
+    var key = StoreKey()
+    for byte in bytes { key.byte(byte) }
+    #expect(key.end == Data(end))
+  }
+}
