@@ -170,6 +170,19 @@ import Testing
     #expect(run.reached.contains(.turnEnded))
   }
 
+  @Test func `feedback is announced once, after the fold that makes it durable`() throws {
+    let run = try Run.pushing()
+    run.turn(.verdict(run.pushes[0], .gone(at: nil, Verdict.Reason("Unregistered"))))
+    // The report of a dead device waits for the reports of other devices.
+    run.turn(after: 10_000)
+    #expect(run.feedback.isEmpty)
+    run.settle()
+    #expect(run.feedback == [[Sample.scope]])
+    run.turn(Run.request(9, Run.change(9)))
+    run.settle()
+    #expect(run.feedback.count == 1)
+  }
+
   /// With each slice and each change, a partition reports again that a smear wakes devices faster
   /// than the rate.
   @Test func `smears over the rate are reported once in ten minutes`() {

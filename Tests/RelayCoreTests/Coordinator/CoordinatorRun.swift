@@ -16,6 +16,8 @@ final class CoordinatorRun {
   private(set) var lastCut: Cut?
   private(set) var pushes: [PushAttempt] = []
   private(set) var trace: [TraceEntry] = []
+  /// The scopes whose feedback is durable, for each `feedback` action.
+  private(set) var feedback: [Set<Scope>] = []
   private var coordinator: Coordinator
   private var isRefusing = false
 
@@ -126,7 +128,10 @@ final class CoordinatorRun {
       guard isRefusing != (cause != nil) else { return nil }
       isRefusing.toggle()
       return cause.map { "refuse: \($0.rawValue)" } ?? "take again"
-    case .dirtied, .cut, .feedback: return nil
+    case .dirtied, .cut: return nil
+    case .feedback(let scopes):
+      feedback.append(scopes)
+      return nil
     case .trace(let batches):
       trace += batches.flatMap(\.entries)
       return nil

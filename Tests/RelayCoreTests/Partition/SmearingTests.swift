@@ -205,6 +205,19 @@ import Testing
     #expect((Set(wakes.map(\.at)).count > 1) == zone.isHot)
   }
 
+  @Test(arguments: [(users: 3, isHot: false), (4, true)], [1_000, 2])
+  func `a public change is hot from one subscriber above the bound`(
+    _ subscribers: (users: Int, isHot: Bool), slice: Int
+  ) {
+    var policy = Self.policy()
+    policy.smearing.above = 3 * 64
+    var rig = Self.rig(subscribers.users, slice: slice, policy: policy)
+    rig.publish(1)
+    let wakes = rig.wakes(for: 10)
+    #expect(wakes.count == subscribers.users)
+    #expect((Set(wakes.map(\.at)).count > 1) == subscribers.isHot)
+  }
+
   /// As in a public database, no participant is always the first.
   @Test(arguments: [1_000, 5])
   func `hot changes of a shared zone begin with different participants`(slice: Int) {

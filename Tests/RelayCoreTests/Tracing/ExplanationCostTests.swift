@@ -25,8 +25,8 @@ import Testing
     }
   }
 
-  /// Ten changes, each of which fires this many subscriptions of one user; then two wakes.
-  private static func entries(_ kind: Kind, subscriptions: Int) -> [TraceEntry] {
+  /// Ten changes, each of which fires this many subscriptions of one user; then some wakes.
+  private static func entries(_ kind: Kind, subscriptions: Int, wakes: UInt32) -> [TraceEntry] {
     var events: [TraceEvent] = []
     for number in 1...changes {
       events.append(
@@ -53,11 +53,11 @@ import Testing
               ])))
       }
     }
-    return (events + wakes(kind)).map { TraceEntry(at: Sample.start, $0) }
+    return (events + Self.wakes(kind, wakes)).map { TraceEntry(at: Sample.start, $0) }
   }
 
-  private static func wakes(_ kind: Kind) -> [TraceEvent] {
-    (1...2).flatMap { (number: UInt32) -> [TraceEvent] in
+  private static func wakes(_ kind: Kind, _ count: UInt32) -> [TraceEvent] {
+    (1...count).flatMap { (number: UInt32) -> [TraceEvent] in
       let wake = TracedWake(
         number: number, transport: .apns, topic: Sample.topic, runsApp: true,
         shows: Sample.nid(changes), alertOf: kind == .query ? nil : alert(1).subscription,
@@ -75,11 +75,11 @@ import Testing
   }
 
   private static func explained(
-    _ change: UInt64, _ kind: Kind, subscriptions: Int
+    _ change: UInt64, _ kind: Kind, subscriptions: Int, wakes: UInt32 = 2
   ) -> (found: Explanation?, steps: Int) {
     var steps = 0
     let found = Explanation.of(
-      Sample.nid(change), in: entries(kind, subscriptions: subscriptions),
+      Sample.nid(change), in: entries(kind, subscriptions: subscriptions, wakes: wakes),
       Standing(device: TraceRig.device, at: Sample.start), counting: &steps)
     return (found.last, steps)
   }
@@ -96,5 +96,13 @@ import Testing
       #expect(first.found?.outcome == woken)
     }
     #expect(Self.explained(Self.changes, kind, subscriptions: 100).found?.outcome == .woken(1))
+  }
+
+  /// The first wake tells all deliveries, and its acknowledgement settles them.
+  @Test func `later wakes do not look at settled deliveries`() {
+    let steps = [2, 102].map { wakes in
+      Self.explained(1, .query, subscriptions: 100, wakes: wakes).steps
+    }
+    #expect(steps[1] - steps[0] <= 10 * 100)
   }
 }

@@ -138,6 +138,23 @@ import Testing
     #expect(try Data(contentsOf: URL(fileURLWithPath: home.path("relay.db"))) == before)
   }
 
+  /// A crash may leave a database to which the relay has written nothing yet.
+  @Test(arguments: [(application: 0, isRefused: false), (7, true)])
+  func `an empty database is taken unless another application marked it`(
+    application: Int, isRefused: Bool
+  ) throws {
+    let home = try SQLiteHome()
+    let queue = try DatabaseQueue(path: home.path("relay.db"))
+    try queue.writeWithoutTransaction { database in
+      try database.execute(
+        sql: "PRAGMA application_id = \(application); CREATE TABLE t (a); DROP TABLE t")
+    }
+    try queue.close()
+    let refused = refusal { try home.store() }
+    #expect(refused?.message.contains("another application's database") == (isRefused ? true : nil))
+    #expect((SQLiteStore.refusal(in: home.settings.directory) != nil) == isRefused)
+  }
+
   @Test(arguments: ["relay.db", "journal.db"])
   func `a file of a newer version is refused with its version`(name: String) async throws {
     let home = try SQLiteHome()
