@@ -61,6 +61,13 @@ import Testing
     #expect(many < one * 60, "\(one) bytes for one, \(many) for a hundred")
   }
 
+  @Test func `the id of a notification is written once for the entries that follow each other`() {
+    let sizes = [1, 2].map { number in
+      Self.coded([Sample.entry(1), Sample.entry(2, Sample.move(number, .reached))]).count
+    }
+    #expect(sizes[1] - sizes[0] >= 16)
+  }
+
   /// What a damaged file holds must not end the process.
   @Test func `damaged bytes are refused and never trap`() {
     let bytes = Self.coded(Self.entries)

@@ -47,8 +47,12 @@ enum Sample {
   static let route = RouteKey(scope: scope, transport: .apns, topic: "com.example.notes")
   static let other = ZoneID(name: "History", owner: UserID("_x"))
 
-  private static var changes: [TraceEvent] {
+  static func move(_ number: UInt64, _ step: TracedMove.Step) -> TraceEvent {
     let place = FactPlace(partition: PartitionID(5), ordinal: Ordinal(9))
+    return .moved(TracedMove(notification: nid(number), scope: scope, place: place, step: step))
+  }
+
+  private static var changes: [TraceEvent] {
     let steps: [TracedMove.Step] = [
       .forwarded([PartitionID(1), PartitionID(63)]), .reached, .spreading, .spread,
     ]
@@ -63,9 +67,7 @@ enum Sample {
       devices: outcomes.map { TracedMatch.Device(client: device.client, outcome: $0) })
     return (verbs.map { .record(RecordChange(verb: $0, name: "A", type: "T")) } + events)
       .map { .change(change(1, $0)) }
-      + steps.map {
-        .moved(TracedMove(notification: nid(2), scope: scope, place: place, step: $0))
-      } + [.matched(match)]
+      + steps.map { move(2, $0) } + [.matched(match)]
   }
 
   private static func alert(_ number: UInt64) -> TracedAlert {

@@ -163,6 +163,12 @@ import Testing
       now = until
     }
     #expect(waits == [.minutes(5), .minutes(10), .minutes(20)])
+    let first = Pruning.Subject(
+      user: about(9).user, client: about(9).client, hasTaken: false)
+    _ = pruning.heard(.delivered, of: attempt(9), about: first, at: now)
+    #expect(pruning.stop == nil)
+    _ = hear(&pruning, 60, dead: 100, at: now)
+    #expect(pruning.stop?.until == now + .minutes(5), "the first push that is accepted resets it")
   }
 
   /// A corrected endpoint gets pushes at once, and a new quarantine has its first length again.

@@ -68,6 +68,8 @@ import Testing
     let during = rig.change()
     rig.forward()
     #expect(rig.why(during, device) == "gathering")
+    let story = rig.explanation(of: during, device)?.story.map(\.line) ?? []
+    #expect(story.contains("forwarded to 1") && story.contains("reached"))
     let end = rig.change(.revoked(guest))
     let after = rig.change()
     rig.forward()

@@ -32,6 +32,23 @@ import Testing
     #expect(found(.init(name: "Notes", owner: nil), of: nil) == [1, 2])
   }
 
+  /// The installation need not be registered any more.
+  @Test func `a question about an installation finds the changes that concern it`() {
+    var question = TraceSearch.Question()
+    question.client = TraceRig.device.client
+    var search = TraceSearch(question, known: [])
+    for (number, client) in [(1, Sample.client(1)), (2, Sample.client(2))] as [(UInt64, ClientID)] {
+      let match = TracedMatch(
+        notification: Identifier(high: 1, low: number),
+        user: Users.Key(scope: Sample.scope, user: Sample.owner), subscription: SubscriptionID("s"),
+        database: .private, zone: Self.own, position: Position(Ordinal(number)),
+        zonePosition: Position(Ordinal(number)),
+        devices: [TracedMatch.Device(client: client, outcome: .own)])
+      search.find(TraceEntry(at: Sample.start, .matched(match)))
+    }
+    #expect(search.found.map(\.low) == [1])
+  }
+
   @Test(arguments: [Environment.development, .production])
   func `a question about an environment finds no change of the other one`(
     environment: Environment

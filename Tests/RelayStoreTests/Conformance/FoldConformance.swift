@@ -59,6 +59,21 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
+  func `ids up to the forgotten fact are not loaded`(kind: StoreKind) async throws {
+    var bench = try await Bench.fresh(kind)
+    try await bench.makeZone()
+    let ids = (UInt64(1)...3).map {
+      Remembered(ordinal: Ordinal($0), at: bench.at, fingerprint: 70 + $0)
+    }
+    _ = try await bench.store.fold(bench.cut { $0.remembered = ids }, leases: bench.leases)
+    _ = bench.next()
+    _ = try await bench.store.fold(
+      bench.cut { $0.forgotten = Ordinal(2) }, leases: bench.leases)
+    let tables = try await bench.store.load(bench.lease(of: bench.home))
+    #expect(tables.remembered == [ids[2]])
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func `a read mark moves the notification that it names once, and no later one`(
     kind: StoreKind
   ) async throws {
