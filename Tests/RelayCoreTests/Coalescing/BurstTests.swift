@@ -63,6 +63,14 @@ import Testing
     return zip(times.dropFirst(), times).map { Double(($0 - $1).milliseconds) / 60_000 }
   }
 
+  @Test(arguments: [(silence: 240.0, isMany: true), (240.001, false)])
+  func `a burst ends after more than four minutes of silence`(silence: Double, isMany: Bool) {
+    var burst = Burst()
+    burst.goOn(at: .s(1))
+    burst.goOn(at: .s(1 + silence))
+    #expect(burst.isMany == isMany)
+  }
+
   @Test func `a burst's first change is told at once, and the rest after silence`() {
     var rig = rig()
     let first = rig.now
