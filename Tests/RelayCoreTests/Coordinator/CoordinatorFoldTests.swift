@@ -175,7 +175,7 @@ import Testing
     run.turn(.verdict(run.pushes[0], .gone(at: nil, Verdict.Reason("Unregistered"))))
     // The report of a dead device waits for the reports of other devices.
     run.turn(after: 10_000)
-    #expect(run.feedback.isEmpty)
+    #expect(run.feedback.isEmpty && run.folding != nil)
     run.settle()
     #expect(run.feedback == [[Sample.scope]])
     run.turn(Run.request(9, Run.change(9)))

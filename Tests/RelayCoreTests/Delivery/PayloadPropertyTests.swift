@@ -10,9 +10,9 @@ import Testing
     while true {
       let room = target - text.utf8.count
       let run = String(repeating: "x", count: min(8, max(1, room)))
-      let letters = draw.chance(70) ? run : draw.pick(letters)
-      if letters.utf8.count > room { return text }
-      text += letters
+      let part = draw.chance(25) ? run : draw.pick(letters)
+      if part.utf8.count > room { return text }
+      text += part
     }
   }
 

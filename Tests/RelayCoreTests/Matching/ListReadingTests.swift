@@ -4,9 +4,10 @@ import Testing
 
 /// A record's list, prepared for filters.
 @Suite struct ListReadingTests {
-  /// The index leaves the zone of a reference out. Otherwise a change would not find the
-  /// subscriptions whose filter names a record of another zone.
-  @Test func `a reference to another zone, alone or in a list, is found as it is indexed`() {
+  /// The index keeps a reference without its zone, so the list must be searched without zones too.
+  /// If it were not, a change would not find a subscription whose filter names a record of another
+  /// zone.
+  @Test func `a member is found as it is indexed, also a reference to another zone`() {
     let other = FieldValue.reference(
       recordName: "a", zone: ZoneID(name: "Other", owner: Sample.owner))
     for member in [other, .list([other]), .string("a")] {

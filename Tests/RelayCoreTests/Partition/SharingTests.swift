@@ -32,7 +32,7 @@ import Testing
     #expect(cut.grants.map(\.floor) == [Sample.position(4)], "no token from before it reads on")
   }
 
-  /// P9: whoever reads the zone before the fold is not served from rows without the grant.
+  /// P9: until the fold, the rows do not show the grant or the revocation.
   @Test func `readers of a zone wait until its grants and revocations are folded`() {
     var rig = PartitionRig()
     let zone = Effect.dirtied(.feed(FeedKey(scope: Sample.scope, kind: .zone(Sample.zone))))

@@ -5,7 +5,8 @@ import Testing
 
 /// The keys of the store's rows.
 @Suite struct StoreKeyTests {
-  /// A read of all rows below a key ends before the least key that does not begin with that key.
+  /// A read of all rows whose keys begin with one key ends before the end of that key. The end is
+  /// empty if no key is greater.
   @Test(arguments: [
     (bytes: [1, 2] as [UInt8], end: [1, 3] as [UInt8]), ([1, 0xff], [2]), ([1, 0xfe], [1, 0xff]),
     ([0xff, 0xff], []),

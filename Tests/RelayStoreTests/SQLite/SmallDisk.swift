@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// A file system of 16 MiB in the mount namespace of a child process. Only the child sees the file
 /// system, which ends with the child.
@@ -63,6 +64,7 @@ enum SmallDisk {
     process.arguments = ["-o", "remount,\(mode)", disk]
     try process.run()
     process.waitUntilExit()
+    #expect(process.terminationStatus == 0, "the disk is not remounted \(mode)")
   }
 
   private static func child(mountedAt directory: String, _ command: [String]) -> Process {
