@@ -58,12 +58,7 @@ import Testing
       if: SmallDisk.path != nil || SmallDisk.canMount,
       "only root may mount a small file system; or mount one and name it: ZONERELAY_DISK=DIR"))
   func `a real disk fills up, and appends succeed after space is freed`() async throws {
-    guard let disk = SmallDisk.path else {
-      let (status, words) = try await SmallDisk.run(test: "a real disk fills up")
-      #expect(status == 0, "\(words)")
-      #expect(words.contains("Test run with 1 test "), "\(words)")
-      return
-    }
+    guard let disk = try await SmallDisk.disk(for: "a real disk fills up") else { return }
     let ballast = disk + "/ballast"
     try Data(count: 6 << 20).write(to: URL(fileURLWithPath: ballast))
     let home = try SQLiteHome { $0.directory = disk + "/store" }
@@ -98,12 +93,7 @@ import Testing
 
   @Test(.enabled(if: geteuid() == 0 && SmallDisk.canMount, "only root may remount a disk"))
   func `a start on a read-only file system is refused with the remedy`() async throws {
-    guard let disk = SmallDisk.path else {
-      let (status, words) = try await SmallDisk.run(test: "a start on a read-only file system")
-      #expect(status == 0, "\(words)")
-      #expect(words.contains("Test run with 1 test "), "\(words)")
-      return
-    }
+    guard let disk = try await SmallDisk.disk(for: "a start on a read-only") else { return }
     let home = try SQLiteHome { $0.directory = disk + "/store" }
     try SmallDisk.remount(disk, "ro")
     let refused = refusal { try home.store() }
@@ -117,12 +107,7 @@ import Testing
   /// succeeds only when the disk has room again.
   @Test(.enabled(if: SmallDisk.path != nil || SmallDisk.canMount, "as above"))
   func `a start on a real full disk is refused, and a start with room succeeds`() async throws {
-    guard let disk = SmallDisk.path else {
-      let (status, words) = try await SmallDisk.run(test: "a start on a real full disk")
-      #expect(status == 0, "\(words)")
-      #expect(words.contains("Test run with 1 test "), "\(words)")
-      return
-    }
+    guard let disk = try await SmallDisk.disk(for: "a start on a real full disk") else { return }
     let home = try SQLiteHome { $0.directory = disk + "/store" }
     var bench = try await Bench(home)
     for _ in 0..<4 { try await bench.append(bytes: 20_000) }
