@@ -18,6 +18,13 @@ import ZoneRelayClient
     return try Phone(directory.file("phone"), relay: relay, server: server) { _ in }
   }
 
+  private func sending(by phone: Phone) -> Task<Void, any Error> {
+    Task {
+      var backoff = Backoff()
+      try await phone.sendEdits(&backoff)
+    }
+  }
+
   @Test(.timeLimit(.minutes(1)), arguments: [400, 403, 413])
   func `an edit that is refused is set aside and the next one is sent`(status: Int) async throws {
     let phone = try phone { request in
@@ -28,16 +35,28 @@ import ZoneRelayClient
       return try FakeServer.notes(Note(name: edit.name, revision: 1, text: "good"))
     }
     try await phone.book.edit("a", in: FakeServer.zone, to: "bad")
-    let sending = Task {
-      var backoff = Backoff()
-      try await phone.sendEdits(&backoff)
-    }
+    let sending = sending(by: phone)
     try await phone.book.edit("b", in: FakeServer.zone, to: "good")
     while await !phone.book.content.pending.isEmpty { await Task.yield() }
     sending.cancel()
     _ = await sending.result
     #expect(await phone.book.content.refused.map(\.name) == ["a"])
     #expect(await phone.book.texts(in: FakeServer.zone) == ["b": "good"])
+  }
+
+  /// What the phone began online ends a little after the phone has gone offline.
+  @Test func `an edit made offline waits, even if the sending has not ended yet`() async throws {
+    let phone = try phone { _ in
+      Issue.record("the offline phone has sent its edit")
+      return FakeServer.refusal(503)
+    }
+    await phone.restart(isOnline: false)
+    try await phone.book.edit("a", in: FakeServer.zone, to: "x")
+    let sending = sending(by: phone)
+    for _ in 0..<1_000 { await Task.yield() }
+    sending.cancel()
+    _ = await sending.result
+    #expect(await phone.book.content.pending.map(\.name) == ["a"])
   }
 
   /// A proxy or a hotel's page may answer in the record server's place.

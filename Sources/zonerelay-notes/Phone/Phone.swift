@@ -40,8 +40,8 @@ actor Phone {
   }
 
   func sendEdits(_ backoff: inout Backoff) async throws {
-    for await _ in await book.edits() {
-      while !Task.isCancelled, let edit = await book.content.pending.first {
+    for await _ in await book.edits() {  // `isOnline` is read last, so no offline edit is sent
+      while !Task.isCancelled, let edit = await book.content.pending.first, isOnline {
         do {
           let answer = try await server.ask(.save(edit, installation: client.installation))
           try await book.answered(edit, with: answer)
