@@ -34,6 +34,15 @@ import Testing
     }
   }
 
+  /// Steps the facts, and the slices that follow them, until none is left.
+  private func finish(_ facts: [Fact], _ rig: inout PartitionRig) {
+    var queue = facts
+    while !queue.isEmpty {
+      rig.step(queue.removeFirst())
+      queue += journalled(rig.last)
+    }
+  }
+
   @Test func `all subscribers are reached once, slice by slice`() {
     var (rig, guests) = rig()
     publicChange(&rig, "A1", 1)
@@ -107,11 +116,7 @@ import Testing
     publicChange(&rig, "B2", 3)
     let second = journalled(rig.last)
     #expect(first.count == 1 && second.count == 1)
-    var queue = first + second
-    while !queue.isEmpty {
-      rig.step(queue.removeFirst())
-      queue += journalled(rig.last)
-    }
+    finish(first + second, &rig)
     #expect(rig.partition.ledger.matched == 15 && rig.partition.ledger.isBalanced)
     #expect(rig.fold().fanOuts.isEmpty && rig.partition.unfinished.isEmpty)
   }
@@ -119,14 +124,11 @@ import Testing
   @Test func `a subscription saved after a change is not reached by its later slices`() {
     var (rig, _) = rig()
     publicChange(&rig, "A1", 1)
-    var queue = journalled(rig.last)
+    let slices = journalled(rig.last)
     let late = users(6, inHomeOf: Sample.owner, true)[5]
     rig.register(9, of: late)
     rig.save("q", rule, .public, of: late)
-    while !queue.isEmpty {
-      rig.step(queue.removeFirst())
-      queue += journalled(rig.last)
-    }
+    finish(slices, &rig)
     #expect(rig.partition.ledger.matched == 5)
   }
 
@@ -143,13 +145,10 @@ import Testing
     }
     for number in 1...5 { join(number) }
     rig.hear(.change(rig.make(.record(.created), in: zone), at: Sample.position(2)), 55)
-    var queue = journalled(rig.last)
+    let slices = journalled(rig.last)
     join(6)
-    #expect(queue.count == 1 && rig.partition.ledger.matched == 6, "six grants")
-    while !queue.isEmpty {
-      rig.step(queue.removeFirst())
-      queue += journalled(rig.last)
-    }
+    #expect(slices.count == 1 && rig.partition.ledger.matched == 6, "six grants")
+    finish(slices, &rig)
     #expect(rig.partition.ledger.matched == 11, "and five hear of the record")
     let grant = rig.fold().feed(.database(guests[5], .shared))?.deltas.first?.delta.last
     #expect(grant?.position == Sample.position(19))
@@ -179,11 +178,7 @@ import Testing
       queue = again.unfinished
       // A repeated slice that is journalled already is harmless.
       rig.step(.slice(Slice(origin: Ordinal(2_401), cursor: .zero)))
-      queue += journalled(rig.last)
-      while !queue.isEmpty {
-        rig.step(queue.removeFirst())
-        queue += journalled(rig.last)
-      }
+      finish(queue + journalled(rig.last), &rig)
       #expect(rig.partition.ledger.matched == 1_200)
       #expect(rig.partition.ledger.pending == 1_200)
       let cut = rig.fold()

@@ -190,14 +190,18 @@ import Testing
   }
 
   /// The bound counts the users of all 64 partitions together; here it is three for each partition.
+  private static func boundOfThree() -> WakePolicy {
+    var policy = policy()
+    policy.smearing.above = 3 * 64
+    return policy
+  }
+
   /// Whether a change in slices is hot is decided before its users are visited.
   @Test(arguments: [(participants: 3, isHot: false), (4, true)], [1_000, 2])
   func `a shared zone is hot from one participant above the bound`(
     _ zone: (participants: Int, isHot: Bool), slice: Int
   ) {
-    var policy = Self.policy()
-    policy.smearing.above = 3 * 64
-    var shared = SharedZone(zone.participants, slice: slice, policy: policy)
+    var shared = SharedZone(zone.participants, slice: slice, policy: Self.boundOfThree())
     _ = shared.rig.wakes(for: 5)
     shared.hear(.record(.updated))
     let wakes = shared.rig.wakes(for: 10)
@@ -209,9 +213,7 @@ import Testing
   func `a public change is hot from one subscriber above the bound`(
     _ subscribers: (users: Int, isHot: Bool), slice: Int
   ) {
-    var policy = Self.policy()
-    policy.smearing.above = 3 * 64
-    var rig = Self.rig(subscribers.users, slice: slice, policy: policy)
+    var rig = Self.rig(subscribers.users, slice: slice, policy: Self.boundOfThree())
     rig.publish(1)
     let wakes = rig.wakes(for: 10)
     #expect(wakes.count == subscribers.users)
