@@ -3,7 +3,8 @@ package import RelayCore
 extension MemoryWorld {
   package func eras(of key: FeedKey) -> Eras { partitions[Int(key.partition.number)].eras }
 
-  /// The feed, or else an empty feed with the floor of the forced expiries that apply to it.
+  /// The feed. If it has no entries yet: an empty feed, whose floor comes from the forced expiries
+  /// that apply to it.
   func feed(_ key: FeedKey) -> MemoryFeed {
     if let feed = feeds[key] { return feed }
     var feed = MemoryFeed()

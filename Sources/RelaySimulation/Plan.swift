@@ -67,8 +67,8 @@ struct Plan: Sendable {
     case largeRecords
     /// A number: how many users without a phone subscribe to public records.
     case crowd
-    /// Steps after which a change is explained, and groups of entries that the flight recorder
-    /// loses.
+    /// In thousandths: how often a change is explained after a step, and how often the flight
+    /// recorder loses a group of entries.
     case explained, entriesLost
     /// A number: how many reloads take a route's provider away, or give it back.
     case reloads

@@ -41,8 +41,8 @@ final class RecorderDisk: @unchecked Sendable {
 
   static func remove(_ path: String) -> Bool { unlink(path) == 0 }
 
-  /// - Parameter first: the number in this life of the first entry, or of the next one if there is
-  ///   no frame.
+  /// - Parameter first: the first entry's number, counted from the start of this life. If there is
+  ///   no frame, the number that the next entry will have.
   func write(_ frames: [WaitingFrames.Frame], from first: UInt64) -> Outcome {
     guard let life else { return Outcome() }
     guard open(before: first, in: life) else { return gives(up: frames[...]) }

@@ -99,7 +99,8 @@ import Testing
     world.healthy.stop()
   }
 
-  /// The feed and the webhook list these devices and no other, each under one id.
+  /// The feed and the webhook list these devices and no other. Each device's item has one id, the
+  /// same in both.
   private func checkTold(
     _ daemon: RunningDaemon, _ receiver: Receiver, _ gone: [Phone]
   ) async throws {

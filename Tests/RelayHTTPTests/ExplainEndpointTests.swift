@@ -23,7 +23,7 @@ import Testing
   @Test(
     arguments: [
       "?\(phone)", "?\(phone)&zone=Notes&last=100", "?source=/r&id=1", "?zone=_abc/A%2FB&record=A1",
-      // The name begins with a mark that joins the slash before it.
+      // The zone's name begins with a combining accent, which joins the slash before it.
       "?zone=_abc/%CC%81Notes&record=A1",
       "?source=/r&id=1&\(phone)&container=c&environment=production",
     ])

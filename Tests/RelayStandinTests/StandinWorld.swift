@@ -72,7 +72,7 @@ struct StandinWorld: Sendable {
       pemRepresentation: String(contentsOfFile: "\(directory)/AuthKey.p8", encoding: .utf8))
   }
 
-  /// A provider token; by default the stand-in accepts it now.
+  /// A provider token. With the default arguments the stand-in accepts it.
   func token(
     age: Int64 = 0, keyID: String = "ABCDE12345", team: String = "TEAM123456",
     algorithm: String = "ES256", key other: P256.Signing.PrivateKey? = nil

@@ -71,8 +71,8 @@ import Testing
     }
   }
 
-  /// The loop and the notifier each delay a beat by at most a quarter of the watchdog's interval,
-  /// so two beats are at most half an interval apart.
+  /// The loop and the notifier each delay a beat by at most a quarter of the watchdog's interval.
+  /// So the watchdog waits for at most half an interval between two beats.
   @Test func `beats are a quarter of the watchdog interval apart, at most a second`() async {
     await #expect(processExitsWith: .success) {
       setenv("WATCHDOG_USEC", "2000000", 1)

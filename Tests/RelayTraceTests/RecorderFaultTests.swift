@@ -157,7 +157,7 @@ import Testing
     await recorder.close()
   }
 
-  /// How many entries the newer file held is not known, because that file is gone.
+  /// The file that failed is gone, so it is not known how many entries it held beyond the copy.
   @Test func `an older copy in place of a file that failed makes a gap of unknown size`()
     async throws
   {

@@ -211,7 +211,7 @@ extension FileRecorder {
     return recorder
   }
 
-  /// Records entries while nothing is written.
+  /// Records all entries before the recorder writes any of them.
   func recordAtOnce(_ entries: [TraceEntry]) {
     queue.suspend()
     record(entries)

@@ -3,7 +3,7 @@ import Testing
 /// Bounds for lines, functions and files.
 @Suite struct FormTests {
   private static let linesOfFileMax = 400
-  /// For each file of `Partition`, which leads facts through the parts.
+  /// The most lines of each file of `Partition`, which passes facts on to its parts.
   private static let linesOfPartitionMax = 300
   private static let linesOfFunctionMax = 60
   private static let columnsMax = 100

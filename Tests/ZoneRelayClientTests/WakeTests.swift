@@ -189,7 +189,7 @@ import ZoneRelayTesting
     #expect(await rig.sink.zones[Rig.shared] == ["a": "1"])
   }
 
-  /// The app has asked for the zone before the request failed.
+  /// The app had asked for the zone before the fetch failed.
   @Test func `a zone that must wait is fetched by the round after a failed fetch`() async throws {
     let rig = try await Self.rig()
     await rig.relay.save(TestRecord("a"), in: Rig.shared)

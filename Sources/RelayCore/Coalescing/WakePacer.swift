@@ -101,7 +101,7 @@ package struct WakePacer: Hashable, Sendable {
     next = stretch.apply(to: end).milliseconds * 1_000
   }
 
-  /// A fraction of `length` that differs for each phase.
+  /// The part of `length` before the first slot, as `phase` gives it.
   private func offset(_ length: Int64) -> Int64 {
     let fraction = Int64((phase &* 0x9e37_79b9_7f4a_7c15) >> 48)
     return length * fraction / 65_536

@@ -24,7 +24,7 @@ extension Fact {
 }
 
 private enum Footprint {
-  /// A fact without its texts and lists.
+  /// The bytes of a fact without its texts and lists.
   static let fact = 512
   /// A field's value or a member of a list, without its text.
   static let value = MemoryLayout<FieldValue>.stride

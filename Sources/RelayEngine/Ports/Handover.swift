@@ -63,8 +63,8 @@ package final class Handover: Sendable {
   /// Takes the push back, so that it does not leave from now on.
   ///
   /// - Parameter done: called once when a push that is leaving now has left or was stopped.
-  /// - Returns: true if the push waits or has left; then `done` is not called. False if the push is
-  ///   leaving at this moment.
+  /// - Returns: true if the push still waited, which now never leaves, or had left already; then
+  ///   `done` is not called. False if the push is leaving at this moment.
   package func takeBack(_ done: @escaping @Sendable () -> Void) -> Bool {
     state.withLock { state in
       switch state {

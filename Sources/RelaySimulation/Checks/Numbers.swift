@@ -9,7 +9,7 @@ struct Numbers {
     var last: [String: Int64] = [:]
   }
 
-  /// What remains of a number space after a numbered end of the zone.
+  /// What remains of a number space after a change with a number has ended the zone.
   struct Ended {
     var origin: UInt64
     var number: Int64

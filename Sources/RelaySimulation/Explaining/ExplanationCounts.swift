@@ -3,8 +3,8 @@ import RelayCore
 /// How many explanations a run has checked, and which outcomes they had.
 package struct ExplanationCounts: Sendable {
   private var outcomes: [String: Int] = [:]
-  /// The explanations for which the world knew one outcome (`exact`), and those for which it knew a
-  /// few (`among`).
+  /// The explanations for which the world knew the outcome (`exact`), and those for which it knew
+  /// only that the outcome is one of a few (`among`).
   package private(set) var exact = 0
   package private(set) var among = 0
   private var unclear = 0

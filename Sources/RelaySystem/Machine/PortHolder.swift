@@ -31,7 +31,7 @@ package enum PortHolder {
   /// The kernel's tables of TCP sockets.
   private static var tables: [String] {
     ["/proc/net/tcp", "/proc/net/tcp6"].compactMap { path in
-      // A kernel without IPv6 has no second table.
+      // A kernel without IPv6 has no `/proc/net/tcp6`.
       try? String(contentsOfFile: path, encoding: .utf8)
     }
   }

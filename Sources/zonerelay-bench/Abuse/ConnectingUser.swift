@@ -6,7 +6,7 @@ struct ConnectingUser {
   private(set) var slow = 0
   private static let pace = Duration.milliseconds(250)
 
-  /// - Returns: the results of a user that goes on for `length`.
+  /// - Returns: the results of a user that has sent requests for `length`.
   static func run(_ daemon: MeasuredDaemon, for length: Duration) async -> ConnectingUser {
     var user = ConnectingUser()
     let request = RequestText.device(

@@ -14,7 +14,7 @@ enum Question: Codable {
   /// `installation` names the phone at the relay. The relay wakes no phone for its own change.
   case save(Edit, installation: UUID)
   case fetch(names: [String], zone: ZoneID)
-  /// Keeps an answer below `RelayRequest.answerBytesMax`, even if JSON has 6 bytes for each byte.
+  /// So many notes fit into `RelayRequest.answerBytesMax`, even if JSON escapes each byte with six.
   static let namesMax = 50
 }
 

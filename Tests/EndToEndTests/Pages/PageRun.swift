@@ -63,7 +63,7 @@ struct PageRun {
 
   private static func output(_ index: Int) -> String { "block-\(index).out" }
 
-  /// What the blocks have printed, all together.
+  /// What the page's blocks of code have printed, all together.
   var output: String { outputs.joined() }
 
   private func checkOutputs(_ local: (String) -> String) {

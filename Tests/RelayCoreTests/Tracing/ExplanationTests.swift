@@ -164,7 +164,7 @@ import Testing
     #expect(rig.why(change) == "stopping")
   }
 
-  /// If the device was registered after the change, `other` may have been its route before that.
+  /// If the device registered again after the change, its route may have been `other` before that.
   @Test(arguments: [false, true])
   func `a story tells of the device's own route alone, unless the device may have changed it`(
     isRegistered: Bool

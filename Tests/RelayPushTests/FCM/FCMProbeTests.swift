@@ -6,7 +6,7 @@ import Testing
 
 @testable import RelayPush
 
-/// The doctor's message that FCM only validates.
+/// The doctor's probe: a message that FCM validates and does not deliver.
 @Suite struct FCMProbeTests {
   /// The stand-in answers at once; the long timeout is for a busy machine.
   private static let limits = EngineLimits(attemptTimeout: .seconds(30), probe: .seconds(1))

@@ -313,7 +313,7 @@ import Testing
     #expect(try await bench.store.head(of: bench.notifications) == anew[1])
   }
 
-  /// Expiries of empty feeds are kept for as long as the store lives, so their number is bounded.
+  /// The store never removes the expiry of a feed without entries, so it must bound their number.
   @Test(arguments: StoreKind.allCases)
   func `the number of expiries kept for empty feeds is bounded`(kind: StoreKind) async throws {
     for (count, isExpired) in [(-1, false), (0, false), (1, true)] {
