@@ -27,17 +27,20 @@ enum SessionCallbacks {
   /// Copies the next part of a request's body into a DATA frame.
   static let readBody: nghttp2_data_source_read_callback = {
     _, _, buffer, length, flags, source, owner in
-    guard let buffer, let flags, let source, let address = source.pointee.ptr else { return 0 }
+    guard let buffer, let flags, let owner, let address = source?.pointee.ptr else { return 0 }
+    let session = SessionCallbacks.owner(of: owner)
     let stream = address.assumingMemoryBound(to: SessionStream.self)
     guard let request = stream.pointee.request else { return 0 }
-    let count = min(length, request.bodyCount - stream.pointee.bodySent)
+    let left = request.bodyCount - stream.pointee.bodySent
+    guard !session.holds(stream.pointee, bytes: left, room: length) else {
+      return Int(NGHTTP2_ERR_DEFERRED.rawValue)
+    }
+    let count = min(length, left)
     buffer.update(from: request.body + stream.pointee.bodySent, count: count)
     stream.pointee.bodySent += count
     if stream.pointee.bodySent == request.bodyCount {
       flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue
-      if let owner, let attempt = stream.pointee.attempt {
-        SessionCallbacks.owner(of: owner).bodyRead(attempt)
-      }
+      if let attempt = stream.pointee.attempt { session.bodyRead(attempt) }
     }
     return count
   }

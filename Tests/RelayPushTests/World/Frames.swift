@@ -9,6 +9,7 @@ enum Frame {
     case settings = 4
     case ping = 6
     case goAway = 7
+    case windowUpdate = 8
   }
 
   struct Received {

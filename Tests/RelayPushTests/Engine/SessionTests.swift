@@ -1,0 +1,81 @@
+import NIOCore
+import Testing
+
+@testable import RelayPush
+
+/// The order of requests on a connection whose window is full. The peer is played byte by byte.
+@Suite struct SessionTests {
+  private static let bodyBytes = 4_000
+  /// HTTP/2's window of a connection before the peer changes it.
+  private static let window = 65_535
+  private static let shape = RequestShape(fields: [], kept: [], probation: false)
+
+  private let session = Session(
+    shape: shape, authority: "h", link: LinkID(1), streamsMax: 100, bodyBytesMax: 100)
+
+  private func submit(_ number: Int) -> Int? {
+    let request = Request(
+      Self.shape, valueBytes: 10, body: [UInt8](repeating: 1, count: Self.bodyBytes)
+    ) { $0.value("/") }
+    return session.submit(request, attempt: AttemptID(index: UInt32(number), generation: 0))
+  }
+
+  /// The bytes of body that the session sends now, by stream, in order.
+  private func sent(isFirst: Bool = false) throws -> [(stream: UInt32, bytes: Int)] {
+    var buffer = ByteBuffer()
+    try session.drain(into: &buffer)
+    if isFirst { buffer.moveReaderIndex(forwardBy: Frame.prefaceBytes) }
+    var bodies: [(stream: UInt32, bytes: Int)] = []
+    while let frame = Frame.take(from: &buffer) {
+      guard frame.type == Frame.Kind.data.rawValue else { continue }
+      bodies.append((frame.stream, frame.payload.readableBytes))
+    }
+    return bodies
+  }
+
+  private func receive(_ kind: Frame.Kind, _ payload: [UInt8] = []) throws {
+    var buffer = ByteBuffer()
+    Frame.write(kind, stream: 0, payload, to: &buffer)
+    try buffer.withUnsafeReadableBytes { try session.receive($0) }
+  }
+
+  /// A full connection: 16 requests have left, and the next two wait.
+  private func fill() throws {
+    try receive(.settings)
+    for number in 0..<18 { #expect(submit(number) != nil) }
+    let bodies = try sent(isFirst: true)
+    #expect(bodies.map(\.stream) == Array(stride(from: UInt32(1), through: 31, by: 2)))
+    #expect(bodies.allSatisfy { $0.bytes == Self.bodyBytes })
+  }
+
+  @Test func `a request that the window would divide waits, and goes before later ones`() throws {
+    try fill()
+    for number in 18..<20 { #expect(submit(number) != nil) }
+    #expect(try sent().isEmpty)
+    try receive(.windowUpdate, Frame.word(UInt32(2 * Self.bodyBytes)))
+    let bodies = try sent()
+    #expect(bodies.map(\.stream) == [33, 35])
+    #expect(bodies.allSatisfy { $0.bytes == Self.bodyBytes })
+    try receive(.windowUpdate, Frame.word(UInt32(2 * Self.bodyBytes)))
+    #expect(try sent().map(\.stream) == [37, 39])
+  }
+
+  @Test func `a request that is given up while it waits leaves room for the next`() throws {
+    try receive(.settings)
+    for number in 0..<16 { #expect(submit(number) != nil) }
+    let place = try #require(submit(16))
+    #expect(submit(17) != nil)
+    #expect(try sent(isFirst: true).count == 16)
+    session.cancel(place, attempt: AttemptID(index: 16, generation: 0))
+    #expect(try sent().isEmpty)
+    try receive(.windowUpdate, Frame.word(UInt32(Self.bodyBytes)))
+    #expect(try sent().map(\.stream) == [35])
+  }
+
+  /// The peer's window for a stream has room for a part of a body only, so that it must be divided.
+  @Test func `a body larger than a stream's window leaves in parts`() throws {
+    try receive(.settings, [0, 4] + Frame.word(1_000))
+    #expect(submit(0) != nil)
+    #expect(try sent(isFirst: true).map(\.bytes) == [1_000])
+  }
+}
