@@ -14,6 +14,8 @@ final class PushStream: ChannelInboundHandler, FakeStream {
   private let connection: FakeConnection
   private let failed: (any Error) -> Void
   private var hasBegun = false
+  /// True if the request's last frame was read.
+  private var isComplete = false
   /// The stream's number, from the beginning of the stream's request to the end of the stream; nil
   /// before and after, and if the connection does not serve the stream.
   private var served: HTTP2StreamID?
@@ -30,9 +32,17 @@ final class PushStream: ChannelInboundHandler, FakeStream {
     case .headers(let headers): read(headers, context)
     case .data(let data):
       if case .byteBuffer(let bytes) = data.data { received(bytes) }
-      if data.endStream { completed(context) }
+      isComplete = data.endStream
+    case .rstStream: request = nil
     default: break
     }
+  }
+
+  /// Judges a complete request once all frames that arrived with it are read. A client may have
+  /// reset the stream right after the request; an answer would then be an error of the connection.
+  func channelReadComplete(context: ChannelHandlerContext) {
+    if isComplete { completed(context) }
+    context.fireChannelReadComplete()
   }
 
   func channelInactive(context: ChannelHandlerContext) {
@@ -63,7 +73,7 @@ final class PushStream: ChannelInboundHandler, FakeStream {
       path: fields.first(name: ":path") ?? "",
       headers: fields.filter { !$0.name.hasPrefix(":") }.map { ($0.name, $0.value) },
       certificate: connection.certificate)
-    if headers.endStream { completed(context) }
+    isComplete = headers.endStream
   }
 
   func reset(_ context: ChannelHandlerContext) {

@@ -79,7 +79,7 @@ import Testing
           try await client.send(
             "POST", StandinWorld.path, world.headers(), StandinWorld.background)
         }
-        var farewells: [PushClient.GoAwayWriter] = []
+        var farewells: [PushClient.GoAway] = []
         for await farewell in client.farewells { farewells.append(farewell) }
         #expect(farewells == [.init(lastStream: 3, data: #"{"reason":"Shutdown"}"#)])
         #expect(try world.lines().count == 2 * connection)
@@ -103,7 +103,7 @@ import Testing
       }
       #expect(statuses.prefix(4) == [200, 200, 200, 200])
       #expect(statuses.dropFirst(4) == [nil, nil, nil, nil, nil])
-      var farewells: [PushClient.GoAwayWriter] = []
+      var farewells: [PushClient.GoAway] = []
       for await farewell in client.farewells { farewells.append(farewell) }
       #expect(farewells.first?.lastStream == 7)
       #expect(try world.lines().count == 4)

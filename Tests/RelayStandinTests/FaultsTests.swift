@@ -153,6 +153,28 @@ import Testing
     }
   }
 
+  /// A client resets a stream when its time for an answer is over. After the fault the stand-in
+  /// reads the request and the reset together.
+  @Test func `a request that its client resets does not end the others`() async throws {
+    try await StandinWorld.run { world in
+      let client = try await world.connect()
+      func start(resets: Bool) async throws -> EventLoopFuture<PushClient.Answer> {
+        try await client.start(
+          "POST", [StandinWorld.path], world.headers(), StandinWorld.background, resets: resets)[0]
+      }
+      try await world.standin.set(Faults("blackhole"))
+      // The read that was under way when the fault began takes this request.
+      let other = try await start(resets: false)
+      for _ in 0..<200 { try await world.standin.set(Faults("blackhole")) }
+      let given = try await start(resets: true)
+      await #expect(throws: (any Error).self) { try await given.get() }
+      try await world.standin.set(Faults())
+      #expect(try await other.get().status == 200)
+      try await Self.works(world, client)
+      try await client.close()
+    }
+  }
+
   @Test func `a goaway fault acts at once, and requests already taken are answered`() async throws {
     try await StandinWorld.run { world in
       let client = try await world.connect()
@@ -162,7 +184,7 @@ import Testing
       while try world.lines().count < 2 { await Task.yield() }
       try await world.standin.set(Faults("goaway"))
       #expect(try await slow.get().status == 200)
-      var farewells: [PushClient.GoAwayWriter] = []
+      var farewells: [PushClient.GoAway] = []
       for await farewell in client.farewells { farewells.append(farewell) }
       #expect(farewells == [.init(lastStream: 3, data: #"{"reason":"Shutdown"}"#)])
       try await Self.works(world)

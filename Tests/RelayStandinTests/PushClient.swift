@@ -20,13 +20,13 @@ struct PushClient: Sendable {
     }
   }
 
-  struct GoAwayWriter: Equatable, Sendable {
+  struct GoAway: Equatable, Sendable {
     var lastStream: Int
     var data: String
   }
 
   let channel: any Channel
-  let farewells: AsyncStream<GoAwayWriter>
+  let farewells: AsyncStream<GoAway>
   let settings: EventLoopFuture<[HTTP2Setting]>
   /// The stream limits that the server announced.
   let limits: AsyncStream<Int>
@@ -37,7 +37,7 @@ struct PushClient: Sendable {
     tls.trustRoots = .file(authority)
     tls.applicationProtocols = ["h2"]
     let context = try NIOSSLContext(configuration: tls)
-    let (farewells, said) = AsyncStream.makeStream(of: GoAwayWriter.self)
+    let (farewells, said) = AsyncStream.makeStream(of: GoAway.self)
     let (limits, limited) = AsyncStream.makeStream(of: Int.self)
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let settings = loop.makePromise(of: [HTTP2Setting].self)
@@ -76,8 +76,11 @@ struct PushClient: Sendable {
 
   /// Sends one request for each path, all in one turn of the loop, so that no answer can stop
   /// another request.
+  ///
+  /// - Parameter resets: if true, each stream is reset right after its request.
   func start(
-    _ method: String, _ paths: [String], _ headers: [(String, String)], _ body: String
+    _ method: String, _ paths: [String], _ headers: [(String, String)], _ body: String,
+    resets: Bool = false
   ) async throws -> [EventLoopFuture<Answer>] {
     try await channel.eventLoop.submit { [streams, channel] in
       paths.map { path in
@@ -86,9 +89,12 @@ struct PushClient: Sendable {
         ])
         for (name, value) in headers { head.add(name: name, value: value) }
         let answer = channel.eventLoop.makePromise(of: Answer.self)
-        streams.createStreamChannel(promise: nil) { [head] stream in
+        let opened = channel.eventLoop.makePromise(of: (any Channel).self)
+        // The connection may have ended.
+        opened.futureResult.cascadeFailure(to: answer)
+        streams.createStreamChannel(promise: opened) { [head] stream in
           stream.eventLoop.makeCompletedFuture {
-            try stream.pipeline.syncOperations.addHandler(Exchange(head, body, answer))
+            try stream.pipeline.syncOperations.addHandler(Exchange(head, body, resets, answer))
           }
         }
         return answer.futureResult
@@ -112,15 +118,20 @@ private final class Exchange: ChannelInboundHandler {
 
   private let head: HPACKHeaders
   private let request: String
+  private let resets: Bool
   private let promise: EventLoopPromise<PushClient.Answer>
   private var headers = HPACKHeaders()
   private var body = ""
   private var code: HTTP2ErrorCode?
   private var isOver = false
 
-  init(_ head: HPACKHeaders, _ request: String, _ promise: EventLoopPromise<PushClient.Answer>) {
+  init(
+    _ head: HPACKHeaders, _ request: String, _ resets: Bool,
+    _ promise: EventLoopPromise<PushClient.Answer>
+  ) {
     self.head = head
     self.request = request
+    self.resets = resets
     self.promise = promise
   }
 
@@ -128,6 +139,7 @@ private final class Exchange: ChannelInboundHandler {
     let data = IOData.byteBuffer(ByteBuffer(string: request))
     context.write(wrapOutboundOut(.headers(.init(headers: head))), promise: nil)
     context.writeAndFlush(wrapOutboundOut(.data(.init(data: data, endStream: true))), promise: nil)
+    if resets { context.writeAndFlush(wrapOutboundOut(.rstStream(.cancel)), promise: nil) }
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -163,12 +175,12 @@ private final class Exchange: ChannelInboundHandler {
 private final class RootFrames: ChannelInboundHandler {
   typealias InboundIn = HTTP2Frame
 
-  private let farewells: AsyncStream<PushClient.GoAwayWriter>.Continuation
+  private let farewells: AsyncStream<PushClient.GoAway>.Continuation
   private let settings: EventLoopPromise<[HTTP2Setting]>
   private let limits: AsyncStream<Int>.Continuation
 
   init(
-    farewells: AsyncStream<PushClient.GoAwayWriter>.Continuation,
+    farewells: AsyncStream<PushClient.GoAway>.Continuation,
     settings: EventLoopPromise<[HTTP2Setting]>, limits: AsyncStream<Int>.Continuation
   ) {
     self.farewells = farewells
