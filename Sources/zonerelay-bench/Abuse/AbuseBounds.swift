@@ -13,10 +13,11 @@ struct AbuseBounds {
   static let spareFiles = 16
 
   /// Bounds for a debug build on a machine that runs other programs too. Only the bounds on times
-  /// are wider than the default ones.
+  /// are wider than the default ones. Beside a hostile producer, the p99 of a debug build is 2.6 s
+  /// on two idle cores, and 9.7 s beside a compiler.
   static var wide: AbuseBounds {
     var bounds = AbuseBounds()
-    bounds.calmMilliseconds = 3_000
+    bounds.calmMilliseconds = 10_000
     bounds.milliseconds = 15_000
     bounds.calmRestartSeconds = 15
     return bounds
