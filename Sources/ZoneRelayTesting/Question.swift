@@ -21,9 +21,7 @@ struct Question {
 
   func items(_ key: String) throws(Answer) -> [[String: Any]] {
     let items = members[key] as? [[String: Any]] ?? []
-    guard items.count <= 200 else {
-      throw Answer.badRequest("\(key): split the batch in halves")
-    }
+    guard items.count <= 200 else { throw Answer.badRequest("\(key): split the batch in halves") }
     return items
   }
 }

@@ -38,9 +38,7 @@ struct ScopeAuthenticator: Sendable {
         "no user token; send it as Authorization: Bearer, X-Apple-CloudKit-Web-Auth-Token or "
           + "ckWebAuthToken")
     }
-    guard let users else {
-      throw WireError(.authenticationFailed, "this environment has no users")
-    }
+    guard let users else { throw WireError(.authenticationFailed, "this environment has no users") }
     return try await users.user(of: token, at: now)
   }
 
@@ -111,9 +109,7 @@ extension ScopeAuthenticator {
       return topics[0]
     }
     let topic = try named.string()
-    guard topics.contains(topic) else {
-      throw named.problem("'\(topic)' is unknown; \(known)")
-    }
+    guard topics.contains(topic) else { throw named.problem("'\(topic)' is unknown; \(known)") }
     return topic
   }
 }

@@ -54,9 +54,7 @@ final class UserTokens: Sendable {
     let digest = keys.digest(Array(token.utf8))
     var (verifier, snapshot) = try await verifier()
     let generation = snapshot?.generation ?? 0
-    if let known = known(digest, generation), now < known.expires + Self.skew {
-      return known.user
-    }
+    if let known = known(digest, generation), now < known.expires + Self.skew { return known.user }
     guard let header = TokenHeader(of: token) else {
       throw Self.refusal("the user token is no JWT")
     }

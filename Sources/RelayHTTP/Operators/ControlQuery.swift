@@ -41,9 +41,7 @@ struct ControlQuery {
     _ name: String, _ wanted: String, _ read: (String) -> Value?
   ) throws(WireError) -> Value? {
     guard let text = self[name] else { return nil }
-    guard let value = read(text) else {
-      throw WireError(.badRequest, "\(name) must be \(wanted)")
-    }
+    guard let value = read(text) else { throw WireError(.badRequest, "\(name) must be \(wanted)") }
     return value
   }
 

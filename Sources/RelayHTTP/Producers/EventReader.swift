@@ -111,9 +111,7 @@ package struct EventReader: Sendable {
   private func data(of event: JSONCursor) throws(JSONProblem) -> JSONCursor {
     if let type = event.optional("datacontenttype") {
       let name = MediaType.name(of: try type.string())
-      guard MediaType.isJSON(name) else {
-        throw type.problem("must be application/json")
-      }
+      guard MediaType.isJSON(name) else { throw type.problem("must be application/json") }
     }
     if let data = event.optional("data_base64") {
       throw data.problem("is not supported; send data as JSON")
@@ -135,9 +133,7 @@ package struct EventReader: Sendable {
       }
       return (.private, zone)
     case .public:
-      guard kind.isOfRecord else {
-        throw value.problem("must be \"private\" for \(kind.rawValue)")
-      }
+      guard kind.isOfRecord else { throw value.problem("must be \"private\" for \(kind.rawValue)") }
       if let zoneID = data.optional("zoneID") {
         let zone = try Name.zone(zoneID, owner: ZoneID.publicDefault.owner, limits)
         guard zone == .publicDefault else {

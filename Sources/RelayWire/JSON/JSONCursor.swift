@@ -79,9 +79,7 @@ package struct JSONCursor: Sendable {
   /// A whole number. A number outside the range of `Int64` is read as the nearest bound of the
   /// range.
   package func cappedInteger() throws(JSONProblem) -> Int64 {
-    guard node.kind == .number, abs(tree.double(at: index)) >= 0x1p63 else {
-      return try integer()
-    }
+    guard node.kind == .number, abs(tree.double(at: index)) >= 0x1p63 else { return try integer() }
     return tree.double(at: index) < 0 ? .min : .max
   }
 

@@ -16,9 +16,7 @@ struct JSONScanner {
     skipSpace()
     guard at < text.count else { throw problem("the text is empty; a JSON value was expected") }
     try value(into: &nodes)
-    while let container = open.last {
-      try step(in: container, &nodes)
-    }
+    while let container = open.last { try step(in: container, &nodes) }
     skipSpace()
     guard at == text.count else { throw problem("something follows the JSON value") }
   }

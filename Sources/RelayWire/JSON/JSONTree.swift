@@ -37,9 +37,7 @@ package final class JSONTree: Sendable {
 
   func isKey(at index: Int, _ key: StaticString) -> Bool {
     let node = nodes[index]
-    guard node.kind == .string else {
-      return text(at: index).utf8.elementsEqual("\(key)".utf8)
-    }
+    guard node.kind == .string else { return text(at: index).utf8.elementsEqual("\(key)".utf8) }
     let length = key.utf8CodeUnitCount
     guard Int(node.extent) == length else { return false }
     return bytes.withUnsafeBufferPointer { text in

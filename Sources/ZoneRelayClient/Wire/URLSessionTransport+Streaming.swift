@@ -7,9 +7,7 @@
       // The delegate follows no redirection here either.
       let (bytes, response) = try await session.bytes(
         for: Self.outgoing(request), delegate: answers)
-      guard let response = response as? HTTPURLResponse else {
-        throw URLError(.badServerResponse)
-      }
+      guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
       let lines = AsyncThrowingStream<[UInt8], any Error> { pieces in
         let reading = Task {
           do {

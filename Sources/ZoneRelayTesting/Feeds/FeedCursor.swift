@@ -33,9 +33,7 @@ struct FeedCursor {
     guard parts.count == 5, let era = Int(parts[0]), let position = Int(parts[1]),
       let base = Int(parts[2])
     else { throw Answer.badRequest("Invalid continuation format") }
-    guard parts[4] == feed else {
-      throw Answer.badRequest("Unknown sync continuation type")
-    }
+    guard parts[4] == feed else { throw Answer.badRequest("Unknown sync continuation type") }
     return (era, FeedCursor(position: position, base: base, head: Int(parts[3])))
   }
 }

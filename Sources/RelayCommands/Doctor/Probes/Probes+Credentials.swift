@@ -12,9 +12,7 @@ extension Probes {
     var questions: [Question] = []
     for app in settings.apps {
       for route in app.apns { questions.append(await apns(route, of: app.scope, settings)) }
-      if let fcm = app.fcm {
-        questions.append { await self.fcm(fcm, of: app.scope) }
-      }
+      if let fcm = app.fcm { questions.append { await self.fcm(fcm, of: app.scope) } }
       if let web = app.webPush { questions.append { webPush(web, of: app.scope) } }
     }
     return await Self.answers(to: questions) { await $0() }.flatMap(\.findings)
@@ -132,9 +130,7 @@ extension Probes {
 
   /// Why a provider is not asked; nil if it is.
   private func obstacle(to place: String) -> CredentialEvidence.Outcome? {
-    if isOffline {
-      return .skipped("--offline: nothing is asked over the network", remedy: nil)
-    }
+    if isOffline { return .skipped("--offline: nothing is asked over the network", remedy: nil) }
     guard unreachable.contains(HTTPRequest("GET", place).place) else { return nil }
     return .skipped("its provider takes no connection", remedy: nil)
   }
