@@ -49,7 +49,7 @@ struct Standin {
 
   /// The number of pushes received so far.
   var count: Int {
-    // A log that cannot be read counts as empty.
+    // Until the stand-in has started there is no log, and no push.
     guard let data = try? Data(contentsOf: URL(fileURLWithPath: pushes)) else { return 0 }
     return data.count { $0 == UInt8(ascii: "\n") }
   }
