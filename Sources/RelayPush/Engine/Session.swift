@@ -29,8 +29,6 @@ final class Session: @unchecked Sendable {
   let bodyBytesMax: Int
   private var events: [Event] = []
   private var bodiesRead: [AttemptID] = []
-  /// The bodies that wait for room in the connection's window, oldest first; at most one a stream.
-  private var bodiesHeld: [(stream: Int32, bytes: Int)] = []
   private let streams: UnsafeMutablePointer<SessionStream>
   private let streamsMax: Int
   private var freeStreams: [Int]
@@ -102,15 +100,6 @@ final class Session: @unchecked Sendable {
     guard let first = bytes.bindMemory(to: UInt8.self).baseAddress else { return }
     let taken = nghttp2_session_mem_recv(session, first, bytes.count)
     guard taken == bytes.count else { throw SessionError(code: Int32(taken)) }
-    resumeBodies()
-  }
-
-  private func resumeBodies() {
-    guard let first = bodiesHeld.first,
-      nghttp2_session_get_remote_window_size(session) >= first.bytes
-    else { return }
-    for body in bodiesHeld { nghttp2_session_resume_data(session, body.stream) }
-    bodiesHeld.removeAll(keepingCapacity: true)
   }
 
   /// Moves every frame that may leave now into `buffer`.
@@ -156,7 +145,6 @@ final class Session: @unchecked Sendable {
 
   func streamClosed(_ stream: UnsafeMutablePointer<SessionStream>, code: UInt32) {
     guard let attempt = stream.pointee.attempt else { return }
-    bodiesHeld.removeAll { $0.stream == stream.pointee.id }
     let end: End
     if stream.pointee.status != 0 {
       // An early answer followed by a reset is an answer: its status is valid.
@@ -175,18 +163,15 @@ final class Session: @unchecked Sendable {
 
   func bodyRead(_ attempt: AttemptID) { bodiesRead.append(attempt) }
 
-  /// Holds a body back while the connection's window has room for only a part of it. nghttp2 would
-  /// send that part, and then all later requests before the rest: on a busy connection the rest
-  /// would wait until its attempt's deadline.
+  /// Whether a body must wait because the connection's window has room for only a part of it; all
+  /// later bodies then wait behind it. Otherwise nghttp2 would send that part, and then all later
+  /// requests before the rest: on a busy connection the rest would wait until its attempt's
+  /// deadline. A body that the stream's own window divides does not wait.
   ///
-  /// - Returns: whether the body is held. A body that the stream's own window divides is not held.
-  func holds(_ stream: SessionStream, bytes: Int, room: Int) -> Bool {
-    guard room < bytes,
-      nghttp2_session_get_stream_remote_window_size(session, stream.id) >= bytes,
-      nghttp2_session_get_remote_window_size(session) < bytes
-    else { return false }
-    bodiesHeld.append((stream.id, bytes))
-    return true
+  /// - Parameter room: the most bytes that the next DATA frame may have.
+  func mustWait(_ stream: SessionStream, bytes: Int, room: Int) -> Bool {
+    room < bytes && nghttp2_session_get_stream_remote_window_size(session, stream.id) >= bytes
+      && nghttp2_session_get_remote_window_size(session) < bytes
   }
 
   func settingsReceived() {

@@ -32,8 +32,10 @@ enum SessionCallbacks {
     let stream = address.assumingMemoryBound(to: SessionStream.self)
     guard let request = stream.pointee.request else { return 0 }
     let left = request.bodyCount - stream.pointee.bodySent
-    guard !session.holds(stream.pointee, bytes: left, room: length) else {
-      return Int(NGHTTP2_ERR_DEFERRED.rawValue)
+    // A pause ends the DATA frames of this drain; all other frames have left already. The next
+    // drain begins with the same body.
+    guard !session.mustWait(stream.pointee, bytes: left, room: length) else {
+      return Int(NGHTTP2_ERR_PAUSE.rawValue)
     }
     let count = min(length, left)
     buffer.update(from: request.body + stream.pointee.bodySent, count: count)

@@ -6,31 +6,31 @@ import Testing
 /// The order of requests on a connection whose window is full. The peer is played byte by byte.
 @Suite struct SessionTests {
   private static let bodyBytes = 4_000
-  /// HTTP/2's window of a connection before the peer changes it.
-  private static let window = 65_535
   private static let shape = RequestShape(fields: [], kept: [], probation: false)
 
   private let session = Session(
     shape: shape, authority: "h", link: LinkID(1), streamsMax: 100, bodyBytesMax: 100)
 
-  private func submit(_ number: Int) -> Int? {
-    let request = Request(
-      Self.shape, valueBytes: 10, body: [UInt8](repeating: 1, count: Self.bodyBytes)
-    ) { $0.value("/") }
+  private func submit(_ number: Int, bytes: Int = bodyBytes) -> Int? {
+    let body = [UInt8](repeating: 1, count: bytes)
+    let request = Request(Self.shape, valueBytes: 10, body: body) { $0.value("/") }
     return session.submit(request, attempt: AttemptID(index: UInt32(number), generation: 0))
+  }
+
+  /// The frames that the session sends now.
+  private func frames(isFirst: Bool = false) throws -> [Frame.Received] {
+    var buffer = ByteBuffer()
+    try session.drain(into: &buffer)
+    if isFirst { buffer.moveReaderIndex(forwardBy: Frame.prefaceBytes) }
+    var frames: [Frame.Received] = []
+    while let frame = Frame.take(from: &buffer) { frames.append(frame) }
+    return frames
   }
 
   /// The bytes of body that the session sends now, by stream, in order.
   private func sent(isFirst: Bool = false) throws -> [(stream: UInt32, bytes: Int)] {
-    var buffer = ByteBuffer()
-    try session.drain(into: &buffer)
-    if isFirst { buffer.moveReaderIndex(forwardBy: Frame.prefaceBytes) }
-    var bodies: [(stream: UInt32, bytes: Int)] = []
-    while let frame = Frame.take(from: &buffer) {
-      guard frame.type == Frame.Kind.data.rawValue else { continue }
-      bodies.append((frame.stream, frame.payload.readableBytes))
-    }
-    return bodies
+    try frames(isFirst: isFirst).filter { $0.type == Frame.Kind.data.rawValue }
+      .map { ($0.stream, $0.payload.readableBytes) }
   }
 
   private func receive(_ kind: Frame.Kind, _ payload: [UInt8] = []) throws {
@@ -39,7 +39,8 @@ import Testing
     try buffer.withUnsafeReadableBytes { try session.receive($0) }
   }
 
-  /// A full connection: 16 requests have left, and the next two wait.
+  /// A full connection: 16 requests have left, and the next two wait. HTTP/2 begins a connection
+  /// with a window of 65,535 bytes.
   private func fill() throws {
     try receive(.settings)
     for number in 0..<18 { #expect(submit(number) != nil) }
@@ -58,6 +59,25 @@ import Testing
     #expect(bodies.allSatisfy { $0.bytes == Self.bodyBytes })
     try receive(.windowUpdate, Frame.word(UInt32(2 * Self.bodyBytes)))
     #expect(try sent().map(\.stream) == [37, 39])
+  }
+
+  @Test func `a small request does not pass a large one that waits`() throws {
+    try fill()
+    #expect(submit(18, bytes: 100) != nil)
+    #expect(try sent().isEmpty)
+    try receive(.windowUpdate, Frame.word(UInt32(2 * Self.bodyBytes)))
+    #expect(try sent().map(\.stream) == [33, 35, 37])
+  }
+
+  @Test func `a ping and a reset leave while a request waits`() throws {
+    try receive(.settings)
+    for number in 0..<16 { #expect(submit(number) != nil) }
+    let place = try #require(submit(16))
+    _ = try frames(isFirst: true)
+    session.ping()
+    session.cancel(place, attempt: AttemptID(index: 16, generation: 0))
+    let kinds = try frames().map { Frame.Kind(rawValue: $0.type) }
+    #expect(Set(kinds) == [.ping, .reset])
   }
 
   @Test func `a request that is given up while it waits leaves room for the next`() throws {
