@@ -74,11 +74,20 @@ import Testing
     limits.transfersMax = 2
     limits.waitingMax = 4
     try await WebPushWorld.run(attemptTimeout: .seconds(2), limits: limits) { world in
-      let verdicts = Gathered<Verdict>(count: 6)
-      for number in 0..<6 {
-        world.sender.send(world.push("mute")) { verdicts.put(number, $0) }
+      var all: [Verdict] = []
+      for _ in 0..<5 {
+        let verdicts = Gathered<Verdict>(count: 6)
+        let duration = ContinuousClock().measure {
+          for number in 0..<6 {
+            world.sender.send(world.push("mute")) { verdicts.put(number, $0) }
+          }
+        }
+        all = await verdicts.all()
+        // On a busy machine the third and fourth push may be sent some milliseconds after the first
+        // two. Then they have time to leave when the first two end, so the test begins again. A
+        // TLS connection takes longer than two milliseconds.
+        if duration < .milliseconds(2) { break }
       }
-      let all = await verdicts.all()
       let silence = Verdict.later(after: nil, .device, .init("no answer in time"))
       #expect(all[..<2] == [silence, silence], "these left")
       for verdict in all[2..<4] {
