@@ -32,8 +32,8 @@ enum SessionCallbacks {
     let stream = address.assumingMemoryBound(to: SessionStream.self)
     guard let request = stream.pointee.request else { return 0 }
     let left = request.bodyCount - stream.pointee.bodySent
-    // A pause ends the DATA frames of this drain; all other frames have left already. The next
-    // drain begins with the same body.
+    // A pause ends the DATA frames of this drain; all other frames that may leave have left
+    // already. The next drain begins with the same body.
     guard !session.mustWait(stream.pointee, bytes: left, room: length) else {
       return Int(NGHTTP2_ERR_PAUSE.rawValue)
     }
