@@ -67,6 +67,24 @@ import Testing
     try await peer.close()
   }
 
+  /// The peer's window has no room for a body, so no push leaves whole but the first, which leaves
+  /// before the peer's settings arrive.
+  @Test func `a stop recalls a push of which a part never left`() async throws {
+    var script = ScriptedPeer.Script()
+    script.window = 0
+    var limits = EngineWorld.limits
+    limits.stopGrace = .zero
+    let outcomes = Gathered<Outcome>(count: 1)
+    try await EngineWorld.run(script, limits: limits) { world in
+      #expect(await world.send(1).first?.status == 200)
+      world.engine.send(EngineWorld.request()) { outcomes.put(0, $0) }
+      try await Self.until { world.engine.status.sent == 2 }
+    }
+    let failure = try #require(await outcomes.all().first?.failure)
+    #expect(failure.code == .stopped)
+    #expect(Self.blame(failure.verdict) == .recalled)
+  }
+
   @Test func `a stop recalls an FCM push that waits for an access token`() async throws {
     let verdicts = Gathered<Verdict>(count: 2)
     try await Self.withSilence { port in

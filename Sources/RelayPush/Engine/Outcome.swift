@@ -4,10 +4,10 @@ import RelayCore
 package enum Outcome: Sendable {
   case answered(Response)
   /// There is no answer. The provider certainly did not process the request if the code is
-  /// `unreachable`, `full`, `takenBack`, `stopped`, `address` or `invalid`. With any other code the
-  /// provider may have processed the request. Then a caller that sends the request again either
-  /// gives it the same id (for APNs, `apns-id`), or accepts that the provider may process the
-  /// request twice.
+  /// `unreachable`, `notTaken`, `full`, `takenBack`, `stopped`, `address` or `invalid`. With any
+  /// other code the provider may have processed the request. Then a caller that sends the request
+  /// again either gives it the same id (for APNs, `apns-id`), or accepts that the provider may
+  /// process the request twice.
   case failed(TransportFailure)
 }
 
@@ -45,6 +45,15 @@ package struct TransportFailure: Error, Hashable, Sendable {
     self.message = message
   }
 
+  /// The failure of a request that began to leave.
+  ///
+  /// - Parameter isWhole: whether the whole request had left; if not, the provider cannot have
+  ///   taken it.
+  init(_ code: Code, _ message: String, isWhole: Bool) {
+    let part = isWhole ? "" : ", and a part of the push had not left"
+    self.init(isWhole ? code : code == .cutOff ? .stopped : .notTaken, message + part)
+  }
+
   static let stopping = TransportFailure(.stopped, "the push engine is stopping")
   static let takenBack = TransportFailure(
     .takenBack, "recalled: what it names was withdrawn")
@@ -54,7 +63,7 @@ package struct TransportFailure: Error, Hashable, Sendable {
     let blame: Verdict.Blame =
       switch code {
       case .takenBack, .stopped: .recalled
-      case .unreachable, .full, .address, .invalid: .unsent
+      case .unreachable, .notTaken, .full, .address, .invalid: .unsent
       case .timeout, .reset, .lost, .cutOff: .attempt
       }
     return .later(after: nil, blame, Verdict.Reason(message))
@@ -71,6 +80,9 @@ package struct TransportFailure: Error, Hashable, Sendable {
     /// attempt's timeout; or the host of a `WebRequest` is unknown or refused the connection, or
     /// TLS failed.
     case unreachable
+    /// The provider cannot have taken the request: a part of the request never left, for example
+    /// because the HTTP/2 window stayed full, or the provider refused each stream of the request.
+    case notTaken
     /// The host has no public address, and the `WebRequest` requires one.
     case address
     /// The `WebRequest` cannot be sent at all.

@@ -86,9 +86,10 @@ extension PushEngine {
           counts.answered += 1
           finish(attempt, .answered(response))
           (answered, proof) = (true, response.provesCredential)
-        case .reset(let name):
+        case .reset(let name, let isWhole):
           if attempts.contains(attempt) { counts.resets += 1 }
-          finish(attempt, .failed(TransportFailure(.reset, "reset by the provider: \(name)")))
+          let reason = "reset by the provider: \(name)"
+          finish(attempt, .failed(TransportFailure(.reset, reason, isWhole: isWhole)))
         }
         perform(pool.ended(connection.id, answered: answered, proof: proof, at: now))
         scheduleTurn()
@@ -107,9 +108,9 @@ extension PushEngine {
   private func lose(
     _ connection: ProviderConnection, _ code: TransportFailure.Code, _ reason: String
   ) {
-    for attempt in connection.session.abandon() {
+    for (attempt, isWhole) in connection.session.abandon() {
       if attempts.contains(attempt) { counts.lost += 1 }
-      finish(attempt, .failed(TransportFailure(code, reason)))
+      finish(attempt, .failed(TransportFailure(code, reason, isWhole: isWhole)))
     }
   }
 

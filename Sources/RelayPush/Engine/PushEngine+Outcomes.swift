@@ -59,7 +59,7 @@ extension PushEngine {
     if graceUntil != nil {
       finish(id, .failed(.stopping))
     } else if resends > settings.limits.resendsMax {
-      finish(id, .failed(TransportFailure(.reset, "refused \(resends) times")))
+      finish(id, .failed(TransportFailure(.notTaken, "refused \(resends) times")))
     } else {
       counts.resent += 1
       waiting.prepend(id)
@@ -76,9 +76,9 @@ extension PushEngine {
       case .stream(let link, let place):
         counts.inFlight -= 1
         let connection = connection(link)
-        connection?.session.cancel(place, attempt: id)
+        let isWhole = connection?.session.cancel(place, attempt: id) ?? true
         connection?.isDirty = true
-        let failure = TransportFailure(.timeout, "timeout: no answer in time")
+        let failure = TransportFailure(.timeout, "timeout: no answer in time", isWhole: isWhole)
         answers.append((delivery.answer, .failed(failure)))
       }
     }

@@ -21,7 +21,8 @@ final class Session: @unchecked Sendable {
     case answered(Response)
     /// The peer certainly did not process the request, so it can be sent again safely.
     case unprocessed
-    case reset(String)
+    /// `isWhole` is whether the whole request had left; if not, the peer cannot have taken it.
+    case reset(String, isWhole: Bool)
   }
 
   let link: LinkID
@@ -81,10 +82,14 @@ final class Session: @unchecked Sendable {
   }
 
   /// Resets a stream. The session still reports the stream's end as an event.
-  func cancel(_ index: Int, attempt: AttemptID) {
-    guard streams[index].attempt == attempt else { return }
+  ///
+  /// - Returns: whether the whole request had left; true if the stream has ended already.
+  @discardableResult
+  func cancel(_ index: Int, attempt: AttemptID) -> Bool {
+    guard streams[index].attempt == attempt else { return true }
     nghttp2_submit_rst_stream(
       session, UInt8(NGHTTP2_FLAG_NONE.rawValue), streams[index].id, NGHTTP2_CANCEL.rawValue)
+    return streams[index].isWhole
   }
 
   func ping() { nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil) }
@@ -132,12 +137,13 @@ final class Session: @unchecked Sendable {
     return events
   }
 
-  /// The attempts whose streams have not ended. Called when the connection has ended.
-  func abandon() -> [AttemptID] {
+  /// The attempts whose streams have not ended, and whether the whole request of each had left.
+  /// Called when the connection has ended.
+  func abandon() -> [(attempt: AttemptID, isWhole: Bool)] {
     (0..<streamsMax).compactMap { index in
       guard let attempt = streams[index].attempt else { return nil }
-      streams[index] = SessionStream(index: index)
-      return attempt
+      defer { streams[index] = SessionStream(index: index) }
+      return (attempt, streams[index].isWhole)
     }
   }
 
@@ -155,10 +161,18 @@ final class Session: @unchecked Sendable {
     } else if stream.pointee.isUnsent || code == NGHTTP2_REFUSED_STREAM.rawValue {
       end = .unprocessed
     } else {
-      end = .reset(String(cString: nghttp2_http2_strerror(code)))
+      let name = String(cString: nghttp2_http2_strerror(code))
+      end = .reset(name, isWhole: stream.pointee.isWhole)
     }
     events.append(.ended(attempt, end))
     release(stream.pointee.index)
+  }
+
+  /// The peer's answer is complete. The rest of a request that has not left is not needed any more
+  /// (RFC 9113, section 8.1), so its stream ends now.
+  func answerEnded(_ stream: UnsafeMutablePointer<SessionStream>) {
+    guard let attempt = stream.pointee.attempt, !stream.pointee.isWhole else { return }
+    cancel(stream.pointee.index, attempt: attempt)
   }
 
   func bodyRead(_ attempt: AttemptID) { bodiesRead.append(attempt) }
@@ -204,6 +218,8 @@ struct SessionStream {
   var id: Int32 = 0
   /// Body bytes that nghttp2 has read.
   var bodySent = 0
+  /// Whether nghttp2 has read the whole request. If not, the peer has not received its end.
+  var isWhole: Bool { bodySent == request?.bodyCount ?? 0 }
   /// True if the peer never received this stream's headers.
   var isUnsent = false
   /// The answer's status; 0 until the answer begins.

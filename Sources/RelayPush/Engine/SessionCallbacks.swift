@@ -85,7 +85,7 @@ enum SessionCallbacks {
     return 0
   }
 
-  private static let onFrame: nghttp2_on_frame_recv_callback = { _, frame, owner in
+  private static let onFrame: nghttp2_on_frame_recv_callback = { session, frame, owner in
     guard let frame, let owner else { return 0 }
     let header = frame.pointee.hd
     if header.type == UInt8(NGHTTP2_SETTINGS.rawValue) {
@@ -96,6 +96,11 @@ enum SessionCallbacks {
       SessionCallbacks.owner(of: owner).goAwayReceived(
         code: goAway.error_code,
         debug: UnsafeBufferPointer(start: goAway.opaque_data, count: goAway.opaque_data_len))
+    } else if header.type <= UInt8(NGHTTP2_HEADERS.rawValue),
+      header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0,
+      let stream = stream(session, header.stream_id)
+    {
+      SessionCallbacks.owner(of: owner).answerEnded(stream)
     }
     return 0
   }

@@ -27,7 +27,7 @@ package enum WebPushVerdicts {
     return switch failure.code {
     case .address, .invalid: .rejected(reason)
     case .timeout, .lost, .reset: .later(after: nil, .device, reason)
-    case .unreachable, .full, .takenBack, .stopped, .cutOff: failure.verdict
+    case .unreachable, .notTaken, .full, .takenBack, .stopped, .cutOff: failure.verdict
     }
   }
 

@@ -27,7 +27,7 @@ extension FuzzedParser {
         }
         if rest.isEmpty { break }
       }
-      let left = session.abandon()
+      let left = session.abandon().map(\.attempt)
       try Defect.unless(
         Set(left) == open && left.count == open.count, "not each attempt ends once")
     }

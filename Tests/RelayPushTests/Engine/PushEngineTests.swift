@@ -100,6 +100,23 @@ import Testing
     }
   }
 
+  /// The peer's window has no room for a body, so no request leaves whole but the first, which
+  /// leaves before the peer's settings arrive.
+  @Test func `a request whose body never left counts as unsent`() async throws {
+    var script = ScriptedPeer.Script()
+    script.window = 0
+    var limits = EngineWorld.limits
+    limits.attemptTimeout = .seconds(1)
+    try await EngineWorld.run(script, limits: limits) { world in
+      #expect(await world.send(1).first?.status == 200)
+      let failure = try #require(await world.send(1).first?.failure)
+      #expect(failure.code == .notTaken)
+      let reason = "timeout: no answer in time, and a part of the push had not left"
+      #expect(failure.verdict == .later(after: nil, .unsent, .init(reason)))
+      #expect(world.peer.record.requests == 1)
+    }
+  }
+
   @Test func `a request on a refused stream is sent again a limited number of times`() async throws
   {
     var script = ScriptedPeer.Script()
@@ -115,7 +132,9 @@ import Testing
     var limits = EngineWorld.limits
     limits.resendsMax = 3
     try await EngineWorld.run(script, limits: limits) { world in
-      #expect(await world.send(1).first?.failure?.code == .reset)
+      let failure = try #require(await world.send(1).first?.failure)
+      #expect(failure.code == .notTaken)
+      #expect(failure.verdict == .later(after: nil, .unsent, .init("refused 4 times")))
       #expect(world.peer.record.requests == 4)
     }
   }

@@ -33,9 +33,11 @@ import Testing
       .map { ($0.stream, $0.payload.readableBytes) }
   }
 
-  private func receive(_ kind: Frame.Kind, _ payload: [UInt8] = []) throws {
+  private func receive(
+    _ kind: Frame.Kind, flags: UInt8 = 0, stream: UInt32 = 0, _ payload: [UInt8] = []
+  ) throws {
     var buffer = ByteBuffer()
-    Frame.write(kind, stream: 0, payload, to: &buffer)
+    Frame.write(kind, flags: flags, stream: stream, payload, to: &buffer)
     try buffer.withUnsafeReadableBytes { try session.receive($0) }
   }
 
@@ -97,5 +99,54 @@ import Testing
     try receive(.settings, [0, 4] + Frame.word(1_000))
     #expect(submit(0) != nil)
     #expect(try sent(isFirst: true).map(\.bytes) == [1_000])
+  }
+
+  // MARK: - What the peer may have taken
+
+  /// Only the 16 requests that have left whole may have been taken.
+  @Test func `a lost connection tells which requests had left whole`() throws {
+    try fill()
+    let left = session.abandon()
+    #expect(left.map(\.attempt.index) == Array(0..<18))
+    #expect(left.map(\.isWhole) == Array(repeating: true, count: 16) + [false, false])
+  }
+
+  @Test func `a request that is given up tells whether it had left whole`() throws {
+    try receive(.settings)
+    let places = try (0..<17).map { try #require(submit($0)) }
+    _ = try frames(isFirst: true)
+    let isWhole = places.enumerated().map { number, place in
+      session.cancel(place, attempt: AttemptID(index: UInt32(number), generation: 0))
+    }
+    #expect(isWhole == Array(repeating: true, count: 16) + [false])
+  }
+
+  @Test func `a reset tells whether the request had left whole`() throws {
+    try fill()
+    for stream: UInt32 in [31, 33] {
+      try receive(.reset, stream: stream, Frame.word(2))
+    }
+    let isWhole = session.takeEvents().compactMap { event -> Bool? in
+      guard case .ended(_, .reset(_, let isWhole)) = event else { return nil }
+      return isWhole
+    }
+    #expect(isWhole == [true, false])
+  }
+
+  /// The peer may answer before it has the whole request, and need not reset the stream (RFC 9113,
+  /// section 8.1).
+  @Test func `an early answer ends a request whose body waits`() throws {
+    try fill()
+    try receive(.headers, flags: 5, stream: 33, Frame.status(410))
+    let frames = try frames()
+    #expect(frames.map { Frame.Kind(rawValue: $0.type) } == [.reset])
+    #expect(frames.map(\.stream) == [33])
+    let answers = session.takeEvents().compactMap { event -> Int? in
+      guard case .ended(let attempt, .answered(let response)) = event, attempt.index == 16 else {
+        return nil
+      }
+      return response.status
+    }
+    #expect(answers == [410])
   }
 }

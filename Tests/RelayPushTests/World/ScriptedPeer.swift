@@ -10,6 +10,8 @@ final class ScriptedPeer: Sendable {
     var protocols = ["h2"]
     /// SETTINGS_MAX_CONCURRENT_STREAMS at the start; `nil` means that the peer names no limit.
     var limit: UInt32? = 1_000
+    /// SETTINGS_INITIAL_WINDOW_SIZE at the start; `nil` means HTTP/2's 65,535 bytes.
+    var window: UInt32?
     var answersPings = true
     var onPing: @Sendable () -> Void = {}
     /// Called for each complete request.
@@ -101,8 +103,9 @@ private final class ScriptedConnection: ChannelInboundHandler {
       return record.connections
     }
     var out = ByteBuffer()
-    let entry = shared.script.limit.map { [0, 3] + Frame.word($0) } ?? []
-    Frame.write(.settings, stream: 0, entry, to: &out)
+    let limit = shared.script.limit.map { [0, 3] + Frame.word($0) } ?? []
+    let window = shared.script.window.map { [0, 4] + Frame.word($0) } ?? []
+    Frame.write(.settings, stream: 0, limit + window, to: &out)
     context.writeAndFlush(wrapOutboundOut(out), promise: nil)
   }
 
