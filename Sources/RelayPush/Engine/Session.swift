@@ -218,14 +218,15 @@ struct SessionStream {
   var id: Int32 = 0
   /// Body bytes that nghttp2 has read.
   var bodySent = 0
-  /// Whether nghttp2 has read the whole request. If not, the peer has not received its end.
-  var isWhole: Bool { bodySent == request?.bodyCount ?? 0 }
   /// True if the peer never received this stream's headers.
   var isUnsent = false
   /// The answer's status; 0 until the answer begins.
   var status = 0
   var headers: [(name: String, value: String)] = []
   var body: [UInt8] = []
+
+  /// Whether nghttp2 has read the whole request. If not, the peer has not received its end.
+  var isWhole: Bool { bodySent == request?.bodyCount ?? 0 }
 }
 
 /// nghttp2 reported an error that ends the session.

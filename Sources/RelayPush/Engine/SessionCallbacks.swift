@@ -40,7 +40,7 @@ enum SessionCallbacks {
     let count = min(length, left)
     buffer.update(from: request.body + stream.pointee.bodySent, count: count)
     stream.pointee.bodySent += count
-    if stream.pointee.bodySent == request.bodyCount {
+    if stream.pointee.isWhole {
       flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue
       if let attempt = stream.pointee.attempt { session.bodyRead(attempt) }
     }

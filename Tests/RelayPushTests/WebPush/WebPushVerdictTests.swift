@@ -45,7 +45,7 @@ import Testing
   /// budget.
   @Test(arguments: [
     (TransportFailure.Code.unreachable, Verdict.Blame.unsent), (.full, .unsent),
-    (.timeout, .device),
+    (.notTaken, .unsent), (.timeout, .device),
     (.lost, .device), (.stopped, .recalled), (.cutOff, .attempt), (.reset, .device),
     (.takenBack, .recalled),
   ])
