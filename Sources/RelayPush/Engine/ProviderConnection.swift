@@ -78,11 +78,14 @@ final class ProviderConnection: ChannelInboundHandler, @unchecked Sendable {
   }
 
   /// Sends all ready frames, with one write.
-  func flush() {
+  func flush(at now: Uptime) {
     guard isDirty, state == .open, let context, context.channel.isWritable else { return }
     isDirty = false
     write(context)
-    // nghttp2 has sent an error code to the peer, and ends the session.
+    engine.consume(self, at: now)
+    // nghttp2 has sent an error code to the peer, and ends the session. If the session is over
+    // because the peer sent GOAWAY and the last stream has ended, the engine has just closed the
+    // connection.
     if state == .open, session.isOver { fail("the peer broke HTTP/2's rules") }
   }
 

@@ -135,10 +135,7 @@ package final class PushEngine: @unchecked Sendable {
     for delivery in arrived { admit(delivery, at: now) }
     arrived.removeAll(keepingCapacity: true)
     pump(at: now)
-    for connection in connections {
-      connection.flush()
-      consume(connection, at: now)
-    }
+    for connection in connections { connection.flush(at: now) }
     publish()
     arm()
     if !answers.isEmpty { scheduleTurn() }
