@@ -152,8 +152,9 @@ final class Session: @unchecked Sendable {
   func streamClosed(_ stream: UnsafeMutablePointer<SessionStream>, code: UInt32) {
     guard let attempt = stream.pointee.attempt else { return }
     let end: End
-    if stream.pointee.status != 0 {
-      // An early answer followed by a reset is an answer: its status is valid.
+    if stream.pointee.status != 0, stream.pointee.isAnswered || stream.pointee.isWhole {
+      // A reset after the status of an answer does not change the answer, if the peer may have
+      // taken the request.
       end = .answered(
         Response(
           status: stream.pointee.status, headers: stream.pointee.headers,
@@ -171,6 +172,7 @@ final class Session: @unchecked Sendable {
   /// The peer's answer is complete. The rest of a request that has not left is not needed any more
   /// (RFC 9113, section 8.1), so its stream ends now.
   func answerEnded(_ stream: UnsafeMutablePointer<SessionStream>) {
+    stream.pointee.isAnswered = true
     guard let attempt = stream.pointee.attempt, !stream.pointee.isWhole else { return }
     cancel(stream.pointee.index, attempt: attempt)
   }
@@ -220,6 +222,8 @@ struct SessionStream {
   var bodySent = 0
   /// True if the peer never received this stream's headers.
   var isUnsent = false
+  /// True if the answer is complete.
+  var isAnswered = false
   /// The answer's status; 0 until the answer begins.
   var status = 0
   var headers: [(name: String, value: String)] = []

@@ -126,11 +126,7 @@ import Testing
     for stream: UInt32 in [31, 33] {
       try receive(.reset, stream: stream, Frame.word(2))
     }
-    let isWhole = session.takeEvents().compactMap { event -> Bool? in
-      guard case .ended(_, .reset(_, let isWhole)) = event else { return nil }
-      return isWhole
-    }
-    #expect(isWhole == [true, false])
+    #expect(ends() == [15: "INTERNAL_ERROR", 16: "INTERNAL_ERROR, not whole"])
   }
 
   /// The peer may answer before it has the whole request, and need not reset the stream (RFC 9113,
@@ -141,12 +137,42 @@ import Testing
     let frames = try frames()
     #expect(frames.map { Frame.Kind(rawValue: $0.type) } == [.reset])
     #expect(frames.map(\.stream) == [33])
-    let answers = session.takeEvents().compactMap { event -> Int? in
-      guard case .ended(let attempt, .answered(let response)) = event, attempt.index == 16 else {
-        return nil
-      }
-      return response.status
+    #expect(ends() == [16: "410"])
+  }
+
+  /// Stream 31's request has left whole; those of the streams 33 and 35 wait. The peer answers each
+  /// with headers only, and then resets the stream.
+  @Test func `half an answer counts only if the request had left whole`() throws {
+    try fill()
+    for (stream, code) in [(31, 2), (33, 2), (35, 7)] as [(UInt32, UInt32)] {
+      try receive(.headers, flags: 4, stream: stream, Frame.status(200))
+      try receive(.reset, stream: stream, Frame.word(code))
     }
-    #expect(answers == [410])
+    #expect(ends() == [15: "200", 16: "INTERNAL_ERROR, not whole", 17: "unprocessed"])
+  }
+
+  /// nghttp2 takes any three digits for a status. Stream 33's request has not left whole.
+  @Test func `an answer with a status below 100 is none`() throws {
+    try fill()
+    for stream: UInt32 in [31, 33] {
+      try receive(.headers, flags: 5, stream: stream, [0x08, 3] + Array("029".utf8))
+    }
+    _ = try frames()
+    #expect(ends() == [15: "NO_ERROR", 16: "CANCEL, not whole"])
+  }
+
+  /// How the streams have ended since the previous call, by the number of the request.
+  private func ends() -> [Int: String] {
+    var ends: [Int: String] = [:]
+    for event in session.takeEvents() {
+      guard case .ended(let attempt, let end) = event else { continue }
+      ends[Int(attempt.index)] =
+        switch end {
+        case .answered(let response): "\(response.status)"
+        case .unprocessed: "unprocessed"
+        case .reset(let name, let isWhole): isWhole ? name : "\(name), not whole"
+        }
+    }
+    return ends
   }
 }
