@@ -86,8 +86,8 @@ package struct Pool {
     return closeIfDrained(id, at: now)
   }
 
-  /// The connection accepts no new streams (GOAWAY, or an answer that asks for another connection):
-  /// let its streams finish and open its successor.
+  /// The connection gets no new streams (GOAWAY, an answer that asks for another connection, or a
+  /// request that could not leave whole in time): let its streams finish and open its successor.
   package mutating func drain(_ id: LinkID, at now: Uptime) -> [Action] {
     guard let index = index(id), !links[index].link.isOpening else { return [] }
     links[index].link.drain()

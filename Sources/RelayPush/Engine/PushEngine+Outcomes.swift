@@ -78,6 +78,8 @@ extension PushEngine {
         let connection = connection(link)
         let isWhole = connection?.session.cancel(place, attempt: id) ?? true
         connection?.isDirty = true
+        // The provider may never make room on this connection, but on a new one.
+        if !isWhole { perform(pool.drain(link, at: now)) }
         let failure = TransportFailure(.timeout, "timeout: no answer in time", isWhole: isWhole)
         answers.append((delivery.answer, .failed(failure)))
       }
