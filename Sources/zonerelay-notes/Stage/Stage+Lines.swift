@@ -22,8 +22,7 @@ extension Stage {
       guard let (_, number, name, text) = line.wholeMatch(of: form)?.output else { return }
       try await phones[(number.flatMap { Int($0) } ?? 1) - 1].book.edit(
         name?.precomposedStringWithCanonicalMapping ?? "\(Date().timeIntervalSince1970)",
-        in: Self.zone,
-        to: text.isEmpty ? nil : String(text))
+        in: Self.zone, to: text.isEmpty ? nil : String(text))
     }
   }
 

@@ -30,7 +30,8 @@ import ZoneRelayClient
       let why = "cannot make \(folder.path): \(String(cString: strerror(errno)))"
       throw StageError(description: "\(why); set TMPDIR to a folder that you may write")
     }
-    defer { try? FileManager.default.removeItem(at: folder) }  // else the system removes the folder
+    let old = "\(folder.path).old"  // so a client that still saves its state finds no folder
+    defer { if rename(folder.path, old) == 0 { try? FileManager.default.removeItem(atPath: old) } }
     let port = 10_000 + Int(getpid()) % 10_000 * 2
     let relay = try RelayProcess(binary, in: folder, port: port)
     defer { relay.kill() }

@@ -18,13 +18,22 @@ import Testing
     #expect(try Self.left(in: workplace).isEmpty)
   }
 
-  /// The reader of the sample's output leaves after the first line, and the relay's process is
-  /// paused when the signal comes.
+  /// The reader of the sample's output leaves after the first line. When the signal comes, the
+  /// relay's process is paused, and a phone's folder still gets new files, as from a client that
+  /// saves its state.
   @Test func `an interrupted sample ends its relay and leaves nothing`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
+    let saving = """
+      until [ -d "$phone" ]; do phone=$(echo zonerelay-notes-*/"phone 3"); done
+      n=0; while [ $n -lt 50000 ] && echo >"$phone/$n"; do n=$((n + 1)); done
+      """
     let program = try Self.start(
-      in: workplace, "cd $TMPDIR; mkfifo out; head -n 1 out >/dev/null & exec \"$0\" >out")
+      in: workplace,
+      """
+      cd $TMPDIR; mkfifo out; head -n 1 out >/dev/null & { \(saving)
+      } 2>/dev/null & exec "$0" >out
+      """)
     let isPlaying = await Pause.until {
       (try? Self.left(in: workplace).first).flatMap { $0 }.map {
         let notes = workplace.file($0).appendingPathComponent("phone 3/notes.json")
