@@ -30,7 +30,7 @@ import ZoneRelayClient
       let why = "cannot make \(folder.path): \(String(cString: strerror(errno)))"
       throw StageError(description: "\(why); set TMPDIR to a folder that you may write")
     }
-    let old = "\(folder.path).old"  // so a client that still saves its state finds no folder
+    let old = "\(folder.path).old"  // no client can save there; the system removes what is left
     defer { if rename(folder.path, old) == 0 { try? FileManager.default.removeItem(atPath: old) } }
     let port = 10_000 + Int(getpid()) % 10_000 * 2
     let relay = try RelayProcess(binary, in: folder, port: port)
