@@ -64,7 +64,7 @@ struct Page: Sendable {
     block.mark.hasPrefix("\(word): ") ? String(block.mark.dropFirst(word.count + 2)) : nil
   }
 
-  /// The blocks that no test would use: their comments are missing or unknown.
+  /// The page's blocks of code that no test uses, because their comments are missing or unknown.
   var unused: [Block] {
     blocks.filter { block in
       let isKnown = ["with", "file", "sample", "not run"].contains {
@@ -76,8 +76,8 @@ struct Page: Sendable {
 
   private static let samples = "Tests/EndToEndTests/Pages/Samples"
 
-  /// The lines between `// sample: NAME` and `// sample ends` in one of the compiled sources,
-  /// without the indentation that all of them have.
+  /// The lines of a sample in one of the compiled sources, without the indentation that all of them
+  /// have. A comment before the sample names it, and a comment behind it ends it.
   static func sample(_ name: String) throws -> String {
     for file in try FileManager.default.contentsOfDirectory(
       atPath: root.appendingPathComponent(samples).path)
@@ -88,8 +88,9 @@ struct Page: Sendable {
       func place(_ mark: String, from start: Int) -> Int? {
         lines[start...].firstIndex { $0.trimmingCharacters(in: .whitespaces) == mark }
       }
-      guard let start = place("// sample: \(name)", from: 0),
-        let end = place("// sample ends", from: start)
+      let head = "// The pages show the lines from here as their sample \"\(name)\"."
+      guard let start = place(head, from: 0),
+        let end = place("// The sample ends here.", from: start)
       else { continue }
       let part = lines[(start + 1)..<end]
       let depth = part.filter { !$0.isEmpty }.map { $0.prefix { $0 == " " }.count }.min() ?? 0

@@ -4,7 +4,7 @@ import ZoneRelayClient
 // docs/from-apns-library.md shows the code between the sample comments below.
 
 enum AppDevice {
-  // sample: device
+  // The pages show the lines from here as their sample "device".
   /// Call this in `didRegisterForRemoteNotificationsWithDeviceToken`, at each launch.
   static func registered(
     _ token: Data, isDebugBuild: Bool, _ client: ZoneRelayClient
@@ -14,5 +14,5 @@ enum AppDevice {
     try await client.register(
       .apns(token, topic: "com.example.notes", sandbox: isDebugBuild))
   }
-  // sample ends
+  // The sample ends here.
 }

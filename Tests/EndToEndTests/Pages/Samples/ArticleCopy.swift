@@ -3,7 +3,7 @@ import ZoneRelayClient
 
 // docs/from-cloudkit.md shows the code between the sample comments below.
 
-// sample: sink
+// The pages show the lines from here as their sample "sink".
 /// The app's copy, here in memory. In your app it is a database, and each call is one transaction.
 actor ArticleCopy: ChangeSink {
   struct Zone {
@@ -50,10 +50,10 @@ actor ArticleCopy: ChangeSink {
   // Instead of CKAccountChanged, or of CKSyncEngine's accountChange.
   func accountChanged(from: String?, to: String?) { (zones, unread) = ([:], []) }
 }
-// sample ends
+// The sample ends here.
 
 enum CloudKitSamples {
-  // sample: start
+  // The pages show the lines from here as their sample "start".
   static func start(
     _ copy: ArticleCopy, relay: RelayAddress, state: URL,
     signedIn: @escaping @Sendable () async throws -> UserToken?
@@ -82,9 +82,9 @@ enum CloudKitSamples {
     try await client.fetchAllChanges()  // CKSyncEngine: fetchChanges()
     return client
   }
-  // sample ends
+  // The sample ends here.
 
-  // sample: push
+  // The pages show the lines from here as their sample "push".
   /// - Returns: whether there was something new.
   static func didReceive(
     _ userInfo: [AnyHashable: Any], _ client: ZoneRelayClient
@@ -93,5 +93,5 @@ enum CloudKitSamples {
     guard let wake = Wake(userInfo: userInfo) else { return false }
     return try await client.handle(wake).records > 0
   }
-  // sample ends
+  // The sample ends here.
 }

@@ -3,7 +3,7 @@ import GRDB
 
 // docs/outbox.md shows the code between the sample comments below.
 
-// sample: notes
+// The pages show the lines from here as their sample "notes".
 /// The notes of a record server. `outbox.sql` has made the tables.
 struct NoteStore {
   let database: DatabaseQueue
@@ -46,4 +46,4 @@ struct NoteStore {
     var record: [String: String]
   }
 }
-// sample ends
+// The sample ends here.

@@ -3,7 +3,7 @@ import GRDB
 
 // docs/outbox.md shows the code between the sample comments below.
 
-// sample: poster
+// The pages show the lines from here as their sample "poster".
 /// Sends what waits in the outbox. Only one poster may run at a time.
 struct OutboxPoster {
   struct Answer {
@@ -95,4 +95,4 @@ struct OutboxPoster {
     }
   }
 }
-// sample ends
+// The sample ends here.
