@@ -116,7 +116,7 @@ struct EngineLoop: ~Copyable {
     return inputs
   }
 
-  /// Answers an event that asks for the state after this turn.
+  /// Answers an event that asks for the relay's state. The answer is of the end of this turn.
   private mutating func answer(_ event: Inbox.Event) {
     switch event {
     case .asked(let changes, let answer): answer(changes.map { coordinator.knows($0) })

@@ -17,7 +17,7 @@ final class SenderGroup: Sendable {
     /// The sum of the counters of senders that have ended.
     var ended = SenderHealth()
 
-    /// - Returns: the number of the new sender, and what stops the sender before it.
+    /// - Returns: the number of the new sender, and the `Leaving` that ends the sender before it.
     mutating func start(_ sender: any PushSender, _ next: Leaving) -> (Int, before: Leaving?) {
       lastNumber += 1
       running[lastNumber] = sender

@@ -36,7 +36,7 @@ package final class WaitingReaders: Sendable {
 
   package func dirtied(_ place: ReadTarget) { barrier.withLock { $0.dirtied(place) } }
 
-  /// A cut was taken, see `ReadBarrier.cut`.
+  /// Notes that a cut was taken, for all partitions but `others`; see `ReadBarrier.cut`.
   package func cut(without others: Set<PartitionID> = []) {
     barrier.withLock { $0.cut(without: others) }
   }

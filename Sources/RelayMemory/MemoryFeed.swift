@@ -45,8 +45,8 @@ extension MemoryFeed {
   /// Removes the oldest entries beyond the limit and raises the floor to them.
   mutating func bound(to limit: Int) { removeOldest(rows.count - limit, among: rows) }
 
-  /// Removes the oldest tombstones (entries that are gone or cleared) beyond the limit, and raises
-  /// the floor to them.
+  /// Removes the oldest tombstones (entries whose subject is gone or cleared) beyond the limit, and
+  /// raises the floor to them.
   ///
   /// - Parameter most: the most tombstones that the call removes.
   mutating func boundTombstones(to limit: Int, most: Int) {

@@ -70,7 +70,7 @@ extension PushEngine {
     try self.init(settings, shape: shape, group: group, logger: logger)
   }
 
-  /// Runs for one request, and closes its connections.
+  /// Runs the engine for one request, and then closes the engine's connections.
   func once(_ request: Request, reason: (Response) -> String?) async -> ProbeAnswer {
     let outcome = await ProbeAnswer.value(running: run) { answer in
       self.send(request, answer: answer)

@@ -3,7 +3,7 @@ import RelayCore
 
 /// How long a provider asks us to wait: a number of seconds or a date (RFC 9110, section 10.2.3).
 enum RetryAfter {
-  /// A longer time is ignored: the lane then uses its own backoff.
+  /// If a provider asks us to wait for longer, we ignore it: the lane then uses its own backoff.
   static let longest = Span.days(1)
 
   /// - Parameter field: the header field's value; nil if there was none.

@@ -70,7 +70,7 @@ struct Plan: Sendable {
     /// In thousandths: how often a change is explained after a step, and how often the flight
     /// recorder loses a group of entries.
     case explained, entriesLost
-    /// A number: how many reloads take a route's provider away, or give it back.
+    /// A number of reloads; each takes a route's provider away, or gives it back.
     case reloads
   }
 

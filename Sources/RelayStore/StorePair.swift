@@ -31,7 +31,7 @@ struct StorePair {
   var relay: Relay?
   var journal: Journal?
 
-  /// Why the two files must not be used together; nil if they may be used, or if neither exists.
+  /// Why `relay.db` and `journal.db` must not be used together; nil if they may, or if none exists.
   func refusal(in directory: String) -> StoreError? {
     guard let relay else {
       // The journal is made first, so a journal without rows means that nothing was ever written.

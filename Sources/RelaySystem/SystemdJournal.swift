@@ -4,7 +4,7 @@ import Logging
 
 /// A log line in the format of systemd's journal: `FIELD=value`, names in capitals.
 enum SystemdJournal {
-  /// The most bytes of a field's name; the journal refuses longer names.
+  /// The most bytes of a field's name; systemd's journal refuses longer names.
   static let nameBytesMax = 64
 
   /// Sends a line. If systemd's journal does not run, libsystemd drops the line silently.

@@ -168,8 +168,8 @@ struct RingFile: ~Copyable {
       && Int(own.st_size) == RingLayout.offset(ofBlock: blocks) && endsAsWritten
   }
 
-  /// Whether the newest block still ends as this file left it. A file that was copied over this one
-  /// has the same size, and the same place on the disk.
+  /// Whether the newest block still ends with the bytes that this process wrote. Size and inode do
+  /// not tell: both stay the same if somebody copies another file over this one.
   private var endsAsWritten: Bool {
     guard Self.head(of: descriptor) == RingLayout.head(blocks: blocks) else { return false }
     guard end.sequence > 0 else { return true }

@@ -76,12 +76,12 @@ enum RingLayout {
     }
   }
 
-  /// Where the next frame of a block begins, and the checksum of the frame before; the checksum is
-  /// 0 if the block has no frame.
+  /// Where the next frame of a block begins, and the checksum of the block's last frame; the
+  /// checksum is 0 if the block has no frame.
   struct BlockEnd: Equatable {
     var sequence: UInt64
     var offset = blockHeadBytes
-    /// Where the frame before begins; `nil` if the block has no frame.
+    /// Where the block's last frame begins; `nil` if the block has no frame.
     private(set) var frame: Int?
     private(set) var checksum: UInt64 = 0
 

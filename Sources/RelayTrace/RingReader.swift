@@ -76,9 +76,9 @@ final class RingReader: Sendable {
     guard let next else { return true }
     switch frame.head.kind {
     case .entries, .end: return frame.head.first == next
-    // Here the frame before is no `end` frame. A writer that opens a file without an `end` frame at
-    // its end always writes `lost` among its marks. So marks without `lost` show that an `end`
-    // frame is missing.
+    // The frame before these marks is no `end` frame. A writer that opens a file and finds no `end`
+    // frame writes `lost` among its marks. So if `lost` is not there, the writer found an `end`
+    // frame, which is missing now.
     case .marks:
       return entries?.contains { if case .lost = $0.event { true } else { false } } ?? false
     }

@@ -20,7 +20,7 @@ package struct FeedbackReport: Codable, Hashable, Sendable {
 /// One item of feedback about a device, for the app's own servers. An item has the same form in the
 /// feed and in a webhook's body. Times are milliseconds since 1970.
 package struct FeedbackItem: Codable, Hashable, Sendable {
-  /// The item's position, which is higher for each later item of all environments.
+  /// The item's position: higher than that of each earlier item, of whichever environment.
   package var position: UInt64
   /// A UUID, which is the same each time the item is sent.
   package var id: String

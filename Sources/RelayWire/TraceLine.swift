@@ -24,7 +24,7 @@ package struct TraceLine: Codable, Hashable, Sendable {
   package var apnsID: String?
   package var route: RouteName?
   package var until: Int64?
-  /// A provider's or the relay's own reason.
+  /// Why this happened: a provider's reason, or the relay's own.
   package var reason: String?
   /// The number of partitions, of tries, or of entries that are lost or missed.
   package var count: Int?

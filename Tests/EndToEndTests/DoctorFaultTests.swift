@@ -166,8 +166,8 @@ import Testing
     try Self.expect(code, workplace.file("store").path, in: run)
   }
 
-  /// `check` and `serve`, which an operator runs first, also find a store that is mounted
-  /// read-only.
+  /// Not only the doctor finds a store that is mounted read-only. `check` and `serve` find it, too,
+  /// and operators run these first.
   @Test(
     .enabled(if: SmallTree.canMount, "only root may mount, and a container may forbid it"),
     arguments: ["check", "serve"])

@@ -179,7 +179,7 @@ import Testing
     #expect(try await stops(world) >= 1)
   }
 
-  /// How often the log says that no device is retired.
+  /// How often the daemon logged that it retires no device because too many are called dead.
   private func stops(_ world: FaultWorld) async throws -> Int {
     world.daemon.program.errors.components(
       separatedBy: "too many devices called dead, none is retired"

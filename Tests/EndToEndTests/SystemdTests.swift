@@ -26,8 +26,8 @@ import Testing
     #expect(ended.status == 0, "\(text)")
   }
 
-  /// Connections to a socket that the daemon does not serve would wait without end, so the daemon
-  /// refuses to start.
+  /// Connections to a socket of systemd that the daemon does not serve would wait without end, so
+  /// the daemon refuses to start.
   @Test(arguments: ["web", "api:metrics"])
   func `the daemon refuses an inherited socket with an unknown name`(_ names: String) async throws {
     let (workplace, _) = try await Workplace.withStandin()

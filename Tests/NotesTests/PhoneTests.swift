@@ -44,7 +44,7 @@ import ZoneRelayClient
     #expect(await phone.book.texts(in: FakeServer.zone) == ["b": "good"])
   }
 
-  /// What the phone began online ends a little after the phone has gone offline.
+  /// A task that sends edits ends a little after the phone has gone offline.
   @Test func `an edit made offline waits, even if the sending has not ended yet`() async throws {
     let phone = try phone { _ in
       Issue.record("the offline phone has sent its edit")

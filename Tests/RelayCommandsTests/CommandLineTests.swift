@@ -364,7 +364,7 @@ struct Said: Sendable {
     #expect(gone.status == .badConfiguration)
   }
 
-  /// `-c` belongs to the whole program: it may stand before the command.
+  /// Many programs take their configuration file before the command, so people type it there.
   @Test(arguments: [
     ["-c", "F", "status"], ["--config", "F", "status"], ["--config=F", "status"],
     ["-c", "F", "device", "list"], ["-c", "gone", "--config=F", "device", "list", "--json"],

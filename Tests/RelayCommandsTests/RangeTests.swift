@@ -8,7 +8,7 @@ import Testing
 /// The ranges in docs/configuration.md hold: both ends of a key's range are accepted, and one
 /// beyond either end is refused with the key and a remedy.
 @Suite struct RangeTests {
-  /// A row of the tables whose key has a range.
+  /// A row of that page's tables, for a key that has a range.
   struct Row: Sendable, CustomTestStringConvertible {
     /// The key with its section, such as `budget.background.max`.
     var key: String
@@ -66,7 +66,7 @@ import Testing
       }
     }
 
-    /// The amount plus `more` of its smallest unit, as text for the file.
+    /// The amount plus `more` of its smallest unit, as text for a configuration file.
     func text(_ more: Int) -> String {
       switch self {
       case .count(let count): "\(count + more)"

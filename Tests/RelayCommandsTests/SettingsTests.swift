@@ -189,7 +189,7 @@ import Testing
       "ZONERELAY_PORT": "tcp://10.0.0.1:8460", "ZONERELAY_PORT_8460_TCP_ADDR": "10.0.0.1",
       "ZONERELAY_API_SERVICE_HOST": "10.0.0.2", "ZONERELAY_ONLY": "not ours to judge",
       "ZONERELAY_API_PORT_8460_TCP": "tcp://10.0.0.2:8460",
-      // There is no key `server.port`. Kubernetes sets similar variables, but not this one.
+      // There is no key `server.port`, and Kubernetes sets no such variable, so this is a problem.
       "ZONERELAY_SERVER_PORT": "9000",
     ]
     let problems = world.read(SettingsWorld.yaml(), environment: environment).problems

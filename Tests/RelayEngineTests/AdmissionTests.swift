@@ -51,7 +51,7 @@ import Testing
       await #expect(throws: cause) {
         try await engine.submit([Self.publicChange(2)])
       }
-      // A change that concerns no other user is accepted.
+      // A change of a private zone concerns its owner only, and is accepted.
       async let own = engine.submit([
         World.change(3, ZoneID(name: "Notes", owner: UserID("_a")))
       ])

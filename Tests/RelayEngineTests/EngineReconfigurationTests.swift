@@ -110,8 +110,8 @@ import Testing
     }
   }
 
-  /// The next probe would come in half a minute, but a new credential opens the route without
-  /// waiting for the probe.
+  /// The next probe would come in half a minute, but with a new credential the relay pushes over
+  /// the route without waiting for the probe.
   @Test(.timeLimit(.minutes(1)))
   func `another credential opens a stopped route at once`() async throws {
     let world = World()

@@ -68,7 +68,7 @@ import Testing
         #expect(try await engine.submit([Self.change(number)]) == [.accepted])
       }
       await #expect(throws: bound.refusal) { try await engine.submit([Self.change(4)]) }
-      // A change that concerns no other user needs no such room, and is accepted.
+      // A change that concerns no other user makes no message to another partition. It is accepted.
       let zone = ZoneID(name: "Notes", owner: UserID("_a"))
       #expect(try await engine.submit([World.change(9, zone)]) == [.accepted])
     }

@@ -78,7 +78,7 @@ import Testing
           #expect(answers == Array(repeating: .accepted, count: Self.changes))
         }
         while !isThere.isSet { await Task.yield() }
-        // The request is in the journal before these changes come, and ends after them.
+        // The large request is in the journal before these changes, and is answered after them.
         for number in UInt64(1)...3 {
           #expect(
             try await engine.submit([World.change(number, Self.zone(Self.other))]) == [.accepted])

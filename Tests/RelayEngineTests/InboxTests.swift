@@ -100,8 +100,8 @@ import Testing
     #expect(await inbox.take(within: Span(milliseconds: 20)).events.isEmpty)
   }
 
-  /// A later take does not put off the timer of an earlier take: when this timer fires, the later
-  /// take returns an empty batch to the loop, which waits anew.
+  /// A call of `take` does not stop the timer of an earlier call. When that timer fires, the later
+  /// call returns no events to the loop, and the loop calls `take` again.
   @Test(.timeLimit(.minutes(1)))
   func `the timer of an earlier take ends a later one`() async {
     let inbox = Inbox(factsMax: 1)

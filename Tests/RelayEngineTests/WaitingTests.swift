@@ -39,7 +39,7 @@ import Testing
   @Test func `a refused fold refuses the requests that wait for it at once`() async throws {
     let world = World()
     try await world.run { (engine: Engine) async throws -> Void in
-      // The first fold may hold only what came before.
+      // Perhaps the registration is only in the second fold, so the store refuses two.
       world.store.inject(Array(repeating: .refused(Self.full), count: 2), into: .fold)
       let registration = World.registration("_a", 1, token: 0xa1)
       await #expect(throws: Unavailable.storeFull) {

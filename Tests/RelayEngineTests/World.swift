@@ -174,7 +174,7 @@ final class ShiftedClock: ClockReader {
 
   /// Sets the wall clock; the boot clock does not change.
   func setWall(ahead: Span) { shift.withLock { $0.wall = ahead } }
-  /// Moves both clocks forward.
+  /// Moves the wall clock and the boot clock forward.
   func pass(_ span: Span) {
     shift.withLock {
       $0.wall = $0.wall + span

@@ -68,7 +68,7 @@ import Testing
     #expect(text.hasSuffix(#"{"live":true}"#))
   }
 
-  /// A request with one event in one chunk, up to the trailers.
+  /// A request with one event in one chunk. Trailers, or an empty line, must follow.
   private static var chunkedEvent: String {
     let body = Event().text
     let head = events(0).replacingOccurrences(

@@ -155,8 +155,8 @@ import Testing
     #expect(answer.text.contains("bad name at place 1") == !isTaken)
   }
 
-  /// These paths need no credentials. A text that is not ASCII is short in a header field, but
-  /// escaped in a path it may be as long as the head.
+  /// The relay reads these paths before it checks credentials. The text stands there escaped, and
+  /// may be almost as long as the whole head of a request.
   @Test(arguments: [
     "/database/1/TEXT/development/private/zones/list", "/device/1/c/TEXT/tokens/list",
     "/database/1/\(Rig.container)/development/TEXT/zones/list",

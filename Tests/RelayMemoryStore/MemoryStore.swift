@@ -38,8 +38,8 @@ package final class MemoryStore: Store {
     state.withLock { $0.faults[call, default: []] += faults }
   }
 
-  /// From now on `rule` checks each group. If `rule` returns an error, the store refuses the group
-  /// with this error.
+  /// From now on `rule` checks the entries of each commit. If `rule` returns an error, the store
+  /// refuses the commit with this error.
   package func refuse(_ rule: @escaping @Sendable ([JournalEntry]) -> StoreError?) {
     state.withLock { $0.refusal = rule }
   }

@@ -43,9 +43,9 @@ import Testing
 
   /// Over four seasons of steady traffic the adaptive budget sends fewer than 95 % of the fixed
   /// budget's pushes, and fewer than 105 % of those under `signal`, the rule of the messenger
-  /// Signal (one wake in 20 minutes). `freshness` is how long a phone could be reached between a
-  /// change and its fetch. Its 99th percentile is less than 15 % longer than under either of these
-  /// two rules, and its median is no longer than under `signal`.
+  /// Signal (one wake in 20 minutes). `freshness` is the time from a change to its fetch; time in
+  /// which the phone cannot be reached does not count. Its 99th percentile is less than 15 % longer
+  /// than under either of these two rules, and its median is no longer than under `signal`.
   @Test func `the adaptive budget sends fewer pushes than the fixed one, with p99 hardly later`() {
     func sum(_ rule: SeasonRule) -> SeasonFigures {
       (UInt64(1)...4).reduce(SeasonFigures()) {

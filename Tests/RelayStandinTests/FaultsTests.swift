@@ -153,8 +153,8 @@ import Testing
     }
   }
 
-  /// A client resets a stream when its time for an answer is over. After the fault the stand-in
-  /// reads the request and the reset together.
+  /// A client resets a stream when its time for an answer is over. During the fault `blackhole` the
+  /// stand-in reads nothing; after it, the stand-in reads the request and the reset together.
   @Test func `a request that its client resets does not end the others`() async throws {
     try await StandinWorld.run { world in
       let client = try await world.connect()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RelayTrace
 
-/// The recorder's file: its size, its rounds, and what damage leaves of it.
+/// The recorder's file: its size, how it is written round and round, and what damage leaves of it.
 @Suite struct FileRecorderTests {
   private static func changes(_ entries: [TraceEntry]) -> [UInt64] {
     entries.compactMap {

@@ -19,7 +19,7 @@ final class MemoryRecorder: FlightRecorder, Sendable {
   private let start: Instant
 
   /// - Parameters:
-  ///   - most: of the newest entries, the recorder keeps at least this many.
+  ///   - most: the number of newest entries that it keeps; it may keep up to twice as many.
   ///   - before: the recorder of the life before.
   init(most: Int = 100_000, after before: MemoryRecorder? = nil, at now: Instant = .zero) {
     (self.before, start) = (before, now)

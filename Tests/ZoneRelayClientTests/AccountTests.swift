@@ -52,7 +52,7 @@ import ZoneRelayTesting
     #expect(rig.clock.sleeps.count == 3)
   }
 
-  /// When the client asks for a token the next time, the app gives the old token again.
+  /// Asked for a new token, the app fails or has none. Asked again later, it gives the old token.
   @Test(arguments: [Account.Renewal.fails, .givesNone])
   func `a refused token waits also where the app cannot renew it`(renewal: Account.Renewal)
     async throws

@@ -191,7 +191,7 @@ import ZoneRelayTesting
     #expect(rig.clock.sleeps == [1, 2, 4, 8].map { .seconds($0) })
   }
 
-  /// What the courier answers at once and without a wake, for ever.
+  /// Each argument is what the courier answers to every poll, at once and without a wake.
   @Test(arguments: [
     RelayAnswer.json(""), .json("<html>Welcome</html>"), .json("{}", status: 410),
     RelayAnswer(status: 503, headers: ["retry-after": "0"]),

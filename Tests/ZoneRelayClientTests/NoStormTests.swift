@@ -189,7 +189,7 @@ private actor StuckTransport: RelayTransport {
   }
 }
 
-/// Answers everything with a page for people.
+/// Answers each request with a web page, as a hotel's network does, and not with JSON.
 private struct PageTransport: RelayTransport {
   let status: Int
 

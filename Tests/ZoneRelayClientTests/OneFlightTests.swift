@@ -110,7 +110,7 @@ import ZoneRelayTesting
     #expect(await rig.sink.zones[Rig.notes]?.count == 5)
   }
 
-  /// One answer has the pages of all these zones.
+  /// One answer of the relay has the pages of all 20 zones.
   @Test func `a round without callers stops before the next zone, and keeps what it has read`()
     async throws
   {

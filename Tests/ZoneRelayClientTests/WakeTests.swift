@@ -117,8 +117,8 @@ import ZoneRelayTesting
     #expect(await rig.relay.requests.count == before, "its number does not count either")
   }
 
-  /// The wake is for Alice's device. An acknowledgement by Bob's device would count for another
-  /// wake.
+  /// The wake is for Alice's device. If Bob's device acknowledged it, the relay would take that for
+  /// Bob's wake with the same number.
   @Test func `a wake for later is ignored where another user has signed in since the last launch`()
     async throws
   {

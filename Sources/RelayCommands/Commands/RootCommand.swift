@@ -40,7 +40,7 @@ struct RootCommand: RelayCommand {
   /// The program's name and the leading words of `arguments` that name a command.
   static func path(in arguments: [String]) -> [String] { walk(arguments).path }
 
-  /// Rewrites `-c FILE status` as `status -c FILE`: the option belongs to the commands.
+  /// Rewrites `-c FILE status` as `status -c FILE`, because each command has this option itself.
   static func withConfigurationBehind(_ arguments: [String]) -> [String] {
     var count = 0
     while count < arguments.count {

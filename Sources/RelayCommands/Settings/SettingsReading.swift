@@ -48,7 +48,7 @@ extension Settings {
   /// Reads a configuration from its text.
   ///
   /// - Parameters:
-  ///   - name: the name of the whole text in problems.
+  ///   - name: how problems name the text.
   ///   - directory: the directory that relative paths in the text start from.
   package static func read(
     text: String, name: String, directory: String, overrides: Overrides = Overrides()

@@ -125,7 +125,7 @@ extension Lane {
     if state.moved(State.Waiting(pending)) { settleState() }
   }
 
-  /// The route has another provider, so a resting lane does not rest any longer.
+  /// Notes that the route has a new provider, so that a resting lane does not rest any longer.
   package mutating func renewed(at now: Instant) { state.renewed(at: now) }
 
   /// Adjusts the state, the fallback and `freshSince` to what still pends. `State.settle` says

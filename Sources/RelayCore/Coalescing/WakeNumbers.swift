@@ -6,7 +6,7 @@ package struct WakeNumbers: Hashable, Sendable {
   package private(set) var next: UInt32
   /// All numbers below this number are durably reserved.
   package private(set) var reserved: UInt32
-  /// The reservation in the last record. It counts once the fold of that record is durable.
+  /// The last ``LaneRecord`` reserves the numbers below this one, once its fold is durable.
   private var reserving: UInt32 = 0
 
   /// - Parameter isExact: whether the daemon stopped cleanly before, so that it gave out no number
@@ -22,13 +22,13 @@ package struct WakeNumbers: Hashable, Sendable {
 
   mutating func take() { next += 1 }
 
-  /// - Returns: the number for the record: all numbers below it are reserved when the record is
-  ///   durable.
+  /// - Returns: the number for the next ``LaneRecord``: all numbers below it are reserved when that
+  ///   record is durable.
   mutating func reserve() -> UInt32 {
     if reserved < next + Self.reservedAtOnce / 2 { reserving = next + Self.reservedAtOnce }
     return max(reserved, reserving)
   }
 
-  /// The fold of the last record is durable, so its reservation counts.
+  /// Notes that the fold of the last ``LaneRecord`` is durable, so its numbers are reserved.
   mutating func folded() { reserved = max(reserved, reserving) }
 }

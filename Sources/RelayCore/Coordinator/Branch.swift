@@ -41,7 +41,7 @@ package enum Branch: UInt8, CaseIterable, Sendable {
   case sliceStarted
   case sliceHeldForFold
 
-  // Branches of folds and trims.
+  // Branches of folds, and of trims, which remove old entries from the store.
   case foldRefused
   case foldRepeated
   /// A fold was begun only to test whether the store works again.

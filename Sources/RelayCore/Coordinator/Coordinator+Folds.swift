@@ -10,8 +10,8 @@ extension Coordinator {
       || isStoreToBeTried(at: now)
   }
 
-  /// Whether a fold of only the time should test the store: the store refused, and no pending
-  /// commit will try it again.
+  /// Whether to test the store with a fold that writes only the time: the store has refused
+  /// something, and no commit waits that would test it.
   private func isStoreToBeTried(at now: Instant) -> Bool {
     nextTryOfStore <= now
   }

@@ -82,8 +82,8 @@ package struct Forwarding: Sendable {
     return Self.inOrder(rows)
   }
 
-  /// The tracks that have messages to a target, in the order of their turns. Each track takes room
-  /// for one message, and then waits behind the other tracks.
+  /// The tracks that have messages to a target, in the order of their turns. Each track takes
+  /// room for one fan-out, and then waits behind the other tracks.
   private func turns(of target: PartitionID) -> Deque<Hearing> {
     let all = (waiting[target] ?? [:]).keys.sorted()
     guard let last = lastTurn[target], let next = all.firstIndex(where: { $0 > last }) else {

@@ -61,7 +61,7 @@ package struct Circuit: Sendable {
     }
   }
 
-  /// An attempt is in flight. The first attempt of an open route is the route's probe.
+  /// An attempt is in flight. The first attempt while the circuit is open is the route's probe.
   mutating func began(_ attempt: PushAttempt.ID) {
     guard case .open = state else { return }
     (state, probing) = (.probing, attempt)

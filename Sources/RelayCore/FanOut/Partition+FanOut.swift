@@ -109,8 +109,8 @@ extension Partition {
     }
   }
 
-  /// The users after the cursor. A fan-out that began at `turn`, and not with the first user,
-  /// continues at the first user when it has reached the last user, and ends at `turn`.
+  /// The users after the cursor. A fan-out that began at the serial `turn`, and not with the first
+  /// user, continues at the first user when it has reached the last user, and ends at `turn`.
   private func turnedPart(of out: FanOut, limit: Int) -> Part {
     var part = part(of: out, limit: limit)
     guard let turn = out.turn, turn > .zero else { return part }

@@ -53,7 +53,7 @@ extension Explanation {
     case alreadyTold(UInt32)
     case fetched(at: Instant)
 
-    // The change is not told any more.
+    // The relay will not tell the device of the change.
 
     case withdrawn(at: Instant)
     case rejected(String)

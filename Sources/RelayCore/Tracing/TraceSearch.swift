@@ -105,7 +105,7 @@ package struct TraceSearch: Sendable {
     }
   }
 
-  /// Whether the change itself is asked about, whomever it concerns.
+  /// Whether the question asks about this change, by its id or zone, and not by a device alone.
   private func isMeant(_ change: TracedChange) -> Bool {
     if let changes = question.changes { return changes.contains(change.notification) }
     guard let zone = question.zone, zone.means(change.zone), question.means(change.scope) else {

@@ -66,8 +66,8 @@ extension Subjects {
     zones.map(\.zonePart) + query.map { _ in .query } + overflow.map { _ in .many }
   }
 
-  /// The subject, not told yet, that a waiting alert has besides itself; `nil` if the alert has no
-  /// such subject.
+  /// Where the change of a waiting alert pends in the background, too; `nil` if it pends in the
+  /// alert only.
   func part(of alert: PendingAlert) -> TracedPart? {
     let subject: (Pending, TracedPart)?
     if case .query = alert.content.kind {

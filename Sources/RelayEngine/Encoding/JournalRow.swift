@@ -78,8 +78,8 @@ package enum JournalRow {
     return entries
   }
 
-  /// The message of the last entry that is written in full. The message is decoded only when
-  /// needed, because it may belong to another partition.
+  /// The last message that the row holds with all its bytes; later entries may repeat it. It is
+  /// decoded only when needed: the reader may want none of the entries with this message.
   private struct LastMessage {
     var place: ByteReader?
     var known: Forwarded.Message?

@@ -55,7 +55,7 @@ extension AdminAPI {
       })
   }
 
-  /// The lines of a part; an empty line if there are none.
+  /// One part of the trace's tail as lines of JSON; an empty line if the filter shows no entry.
   private static func lines(
     of part: TraceTail.Part, _ filter: TailFilter, at now: Instant, keys: any PushKeys
   ) throws -> [UInt8] {

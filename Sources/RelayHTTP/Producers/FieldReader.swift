@@ -170,7 +170,7 @@ enum FieldReader {
 }
 
 extension FieldValue {
-  /// The number of values: 1, and for a list one more than the number of its members.
+  /// The number of values: a list counts as one, and so does each of its members.
   fileprivate var count: Int {
     guard case .list(let members) = self else { return 1 }
     return 1 + members.count

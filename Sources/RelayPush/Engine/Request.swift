@@ -10,7 +10,7 @@ package final class Request: @unchecked Sendable {
   private let memory: UnsafeMutableRawPointer
   /// The offset where value *n* ends, or `absent`. Value 0 is the path.
   private var ends: UnsafeMutablePointer<Int32> { memory.assumingMemoryBound(to: Int32.self) }
-  /// The values one after another without gaps, then the body.
+  /// The path and the values of the header fields, without gaps, then the body.
   private let block: UnsafeMutablePointer<UInt8>
   private let bodyStart: Int
   package let bodyCount: Int

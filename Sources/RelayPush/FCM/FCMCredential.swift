@@ -36,7 +36,7 @@ final class FCMCredential: Sendable {
     case .use(let token): answer(.success(token))
     case .wait: break
     case .fetch:
-      // No host is needed, because this web engine sends only token requests.
+      // This web engine sends only token requests, so no host can crowd out another.
       web.send(within: timeout, to: { "" }) { [account, trustRoots] in
         let assertion = try account.assertion(at: now)
         return WebRequest(

@@ -31,8 +31,8 @@ package struct WebLimits: Hashable, Sendable {
   package var transfersPerNewHostMax = 8
   /// The most of `transfersMax` for all hosts together that have earned no place by quick answers.
   package var transfersToUnprovenMax = 64
-  /// How many hosts are remembered with the places that they have earned. If there are more, all
-  /// idle hosts are forgotten.
+  /// How many hosts are remembered with the places that they have earned by quick answers. If there
+  /// are more, all idle hosts are forgotten.
   package var hostsKept = 1_024
   /// A host that needs longer for an answer counts as silent.
   package var slowAfter = Span.seconds(3)

@@ -250,8 +250,8 @@ struct Model {
         let place = held.firstIndex {
           $0.subscription.id == id && $0.subscription.database == request.database
         }
-        // A subscription that fires once is gone when it has fired; a deletion then withdraws
-        // nothing.
+        // A subscription that fires once is gone when it has fired. To delete it then withdraws
+        // no notification.
         guard let place else { continue }
         held.remove(at: place)
         withdrawn[request.user, default: [:]][.subscription(id, request.database)] = row.ordinal

@@ -19,7 +19,7 @@ struct WorldObserver {
     var query = Ordinal.zero
     var many = Ordinal.zero
     var alerts: [String: Ordinal] = [:]
-    /// The last fact covered by a wake that reported replaced alerts.
+    /// The last fact covered by a wake that said that more pends than it names, such as alerts.
     var lostAlerts = Ordinal.zero
     var notifications = Position.zero
     /// For each courier alert, by its wake number, the further subjects that the alert named. These
@@ -66,7 +66,7 @@ struct WorldObserver {
   var ledgers: [PartitionID: Ledger] = [:]
   /// Set when a trim has removed old rows from the store.
   var hasTrimmed = false
-  /// What the check of explanations knows.
+  /// What the world has seen, with which the relay's explanations are compared.
   var witness: Witness
 
   init(witness: Witness) { self.witness = witness }

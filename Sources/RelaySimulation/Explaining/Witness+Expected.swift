@@ -46,8 +46,8 @@ extension Witness {
     return onItsWay
   }
 
-  /// The outcomes of a change that is on its way. If a recovery stepped the change, the explanation
-  /// does not conclude that the change is on its way, and says `unknown`.
+  /// The outcomes that an explanation may give for a change that is on its way. If a recovery
+  /// stepped the change, the relay may not know that it is on its way, and says `unknown`.
   private var onItsWay: Set<String> {
     hasCrashed ? ["on_its_way", "unknown"] : ["on_its_way"]
   }

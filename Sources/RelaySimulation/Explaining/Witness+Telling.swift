@@ -58,7 +58,7 @@ struct SeenDelivery {
       guard fired.record == nil, zone == fired.zone, database == fired.database,
         position >= fired.zonePosition
       else { return }
-      // Only the relay knows whether an alert pends in the background instead.
+      // If newer alerts may have crowded the alert out, only the relay knows whether they have.
       if fired.alert == nil { received() } else if mayGiveWay { maybe("fetched") }
     case .acknowledged(.wake(let wake)):
       if let flight, fired.alert == nil, flight.push.attempt.wake <= wake { maybe("fetched") }

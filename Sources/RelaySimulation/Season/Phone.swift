@@ -106,7 +106,7 @@ struct Phone {
     return reached
   }
 
-  /// The allowance that one background run uses.
+  /// What one run of the app in the background takes from the phone's `allowance`.
   private static let run = 1_000 * Span.hours(1).milliseconds
 
   // MARK: Pushes
@@ -152,7 +152,7 @@ struct Phone {
     allowanceAt = now
   }
 
-  /// The time until the allowance suffices if the app is not used; the phone checks again then.
+  /// The time until `allowance` allows one run of an unused app; the phone checks again then.
   private var untilAllowed: Span {
     Span(milliseconds: (Self.run - allowance) / traits.perHour + 1)
   }
@@ -161,7 +161,7 @@ struct Phone {
     .seconds(Int64(luck.from(range)))
   }
 
-  // MARK: Its owner
+  // MARK: What the phone's owner does
 
   mutating func open(at now: Instant) {
     _ = reached(at: now)

@@ -118,7 +118,7 @@ extension World {
     let accepted = providers.accepted.removeValue(forKey: attempt.id)
     switch verdict {
     case .delivered, .deliveredElsewhere:
-      // The verdict may arrive before the push. What the push names counts as told from now on.
+      // The device may get the push after this. What the push names counts as told from now on.
       if let accepted { observer.taken(accepted) }
     default: break
     }

@@ -13,8 +13,8 @@ struct AbuseBounds {
   static let spareFiles = 16
 
   /// Bounds for a debug build on a machine that runs other programs too. Only the bounds on times
-  /// are wider than the default ones. Beside a hostile producer, the p99 of a debug build is 2.6 s
-  /// on two idle cores, and 9.7 s beside a compiler.
+  /// are wider than the default ones. Beside a hostile producer, the p99 of a debug build's answers
+  /// is 2.6 s on two idle cores, and 9.7 s beside a compiler.
   static var wide: AbuseBounds {
     var bounds = AbuseBounds()
     bounds.calmMilliseconds = 10_000

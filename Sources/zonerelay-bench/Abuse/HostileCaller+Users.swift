@@ -7,8 +7,8 @@ extension HostileCaller {
   static let hostileUser = "_mallory"
 
   static let users: [HostileCaller] = [
-    // 19 of the 40 subscriptions use up the bytes that a user may have. The daemon refuses the
-    // others, and each turn replaces the 19.
+    // Each request saves 40 subscriptions. 19 of them use up the bytes that a user may have, and
+    // the daemon refuses the others. The next request replaces the 19.
     HostileCaller("largest subscriptions", threads: 2, sending: largestSubscriptions),
     HostileCaller("most subscriptions", sending: mostSubscriptions),
     HostileCaller(

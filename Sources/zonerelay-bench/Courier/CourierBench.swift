@@ -19,8 +19,8 @@ struct CourierBench {
 
   private var kind: String { areStreams ? "streams" : "polls" }
 
-  /// How many files of each table are not for polls: other open files, and a margin because the
-  /// tables do not get exactly equal numbers of polls.
+  /// How many places of each open-file table the bench leaves free of polls: for other open files,
+  /// and because some tables get a few more polls than others.
   private static let spare = 500
 
   /// One change that reached all devices.

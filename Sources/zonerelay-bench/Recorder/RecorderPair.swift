@@ -13,12 +13,12 @@ struct RecorderPair {
     var name: String { self == .batched ? "in batches of 100" : "alone" }
   }
 
-  /// The CPU times of slices, in µs an event. Slices of the same index are neighbours in time.
+  /// The CPU times of slices, in µs an event. Two slices of the same index ran one after the other.
   struct Costs {
     var on: [Double] = []
     var off: [Double] = []
 
-    /// The cost with the recorder divided by the cost without it, for each two neighbouring slices.
+    /// The cost with the recorder divided by the cost without it, for each index.
     var ratios: [Double] { zip(on, off).map { $0 / $1 } }
   }
 

@@ -7,9 +7,9 @@ import NIOPosix
 enum FileTables {
   private static let cloneFiles: Int32 = 0x400
 
-  /// Makes the loops. A file that a loop opens exists for this loop only, so each loop makes its
-  /// connections itself. A loop that resumes a waiting caller may start a thread, which would share
-  /// the loop's table. So callers wait for the loops' futures on `home` only.
+  /// Makes loops, each on a thread with an open-file table of its own. No other thread can use what
+  /// a loop opens, so each loop makes its connections itself. A loop that resumes a waiting task
+  /// can start a thread that shares the loop's table. So tasks wait for futures on `home` only.
   ///
   /// The loops last as long as the program.
   static func loops(_ count: Int, home: any EventLoop) async throws -> [any EventLoop] {

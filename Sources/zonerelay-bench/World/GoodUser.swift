@@ -40,7 +40,7 @@ final class GoodUser: LoadCaller, @unchecked Sendable {
     writer = EventWriter(run: "\(run)-\(number)")
   }
 
-  /// All users, who go on for `length`.
+  /// All users; each posts changes and reads for `length`.
   static func all(run: String, for length: TimeAmount) -> [GoodUser] {
     (0..<count).map { GoodUser($0, run: run) { $0 < length } }
   }

@@ -21,7 +21,7 @@ actor Phone {
       transport: transport, credentials: { try await server.token($0) })
   }
 
-  /// Begins anew, because the network is lost or back. Offline, the book keeps the user's edits.
+  /// Ends the phone's work and begins it anew: the network is lost or back. `book` keeps the edits.
   func restart(isOnline: Bool) {
     self.isOnline = isOnline
     restarting?.finish()

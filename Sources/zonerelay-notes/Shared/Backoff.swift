@@ -37,7 +37,7 @@ struct ServerFailure: Error, CustomStringConvertible {
     let text = String(decoding: answer.body.prefix(200), as: UTF8.self)
     return answer.status == 0 ? "no answer" : "answer \(answer.status) \(text)"
   }
-  /// Whether the record server would refuse the request again. A proxy's errors have another form.
+  /// Whether the record server would refuse the request again. A proxy's error is not final.
   var isFinal: Bool {
     let body = try? JSONDecoder().decode([String: [String: String]].self, from: answer.body)
     return !isOfSignIn && [400, 403, 413].contains(answer.status)

@@ -116,7 +116,7 @@ import Testing
     #expect(finding?.code == .changeCourier && finding?.cause?.contains("20 s") == true)
     let told = walk.answered(try answer(wake), took: .seconds(1))
     #expect(told?.result == .passed && told?.seconds == 19)
-    // A wake with more zones than it can name may be about this zone or not, so the walk always
+    // A wake that cannot name all its zones may be about this zone or not. So the doctor always
     // fetches the zone.
     #expect(walk.next() == .ask(.fetch))
   }

@@ -85,7 +85,7 @@ import Testing
     #expect(finding.message.contains("no producer"))
   }
 
-  // MARK: Files of the flags
+  // MARK: Files that options of the command name
 
   private func withFile(_ text: String, _ body: (String) throws -> Void) throws {
     let path = FileManager.default.temporaryDirectory

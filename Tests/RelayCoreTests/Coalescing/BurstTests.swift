@@ -86,8 +86,8 @@ import Testing
     #expect(minutes(rig) == [20, 20])
   }
 
-  /// A burst uses only the configured number of wakes. The wakes beyond that number, which the
-  /// relay learnt from quick answers, are for changes that come one by one.
+  /// A burst uses only the configured number of wakes. Quick answers taught the relay that it may
+  /// send more wakes, but those are for changes that come one by one.
   @Test func `a burst does not spend wakes learnt beyond the configured number`() {
     var rig = rig()
     teachTwelve(&rig)

@@ -191,7 +191,7 @@ import Testing
       $0.policy.smearing.rate = 64
       $0.policy.smearing.longest = .seconds(1)
     }
-    // Four users follow each type, but the rate allows a partition one user a second.
+    // Four users subscribe to each record type, but the rate allows a partition one wake a second.
     for (index, user) in users(20, inHomeOf: ZoneID.publicDefault.owner, true).enumerated() {
       let number = UInt64(index + 1)
       let registration = Registration(

@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  /// The arguments are dropped, so nothing else needs to be shorter.
+  /// Without the arguments of the alert's text the payload fits, so the text stays whole.
   @Test func `a text is whole if a part that is dropped makes enough room`() {
     var info = NotificationInfo()
     info.alert.body = String(repeating: "x", count: 100)

@@ -22,7 +22,7 @@ import Testing
       relay.step(fact, in: home, ordinal: ordinal, at: now, into: &effects)
     }
 
-    /// The pushes that begin at `now`. Three times, the relay begins pushes and then folds.
+    /// Lets the relay begin pushes and fold, three times. Returns the pushes that it began.
     mutating func pushes() -> [PushAttempt] {
       var effects: [Effect] = []
       for _ in 0..<3 {

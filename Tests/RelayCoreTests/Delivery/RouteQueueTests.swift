@@ -9,7 +9,7 @@ import Testing
     Address(transport: .apns, topic: topic, token: [token])
   }
 
-  /// The lanes that are ready for their routes; none of them is begun.
+  /// The lanes that are ready for their routes. The call begins no attempt.
   private func lines(_ rig: inout PartitionRig) -> [ReadyLane] {
     rig.now = rig.now + .seconds(3)
     rig.lines = []

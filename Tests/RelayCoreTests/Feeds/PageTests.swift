@@ -31,9 +31,9 @@ import Testing
 
   private let feed = FeedState(head: Sample.position(40), floor: Sample.position(10))
 
-  /// For a token of a known life, the present history begins with the next life, or with the
-  /// token's own life if that is the last one. For a token of an unknown life, the present history
-  /// begins with the life that holds the token's ordinal.
+  /// The history that replaced a token's lost history begins with a life of the relay: with the one
+  /// after the token's life, or with the last one if the token is of that life. If the relay does
+  /// not know the token's life, the history begins with the life that holds the token's ordinal.
   @Test func `a lost history is replaced from the life that followed it`() {
     let eras = Eras([Era(id: 1, first: Ordinal(1)), Era(id: 2, first: Ordinal(5))])
     func beginning(_ era: UInt64, _ ordinal: UInt64) -> Position {
@@ -223,7 +223,7 @@ import Testing
             entries: [], next: place(50), hasMore: false, since: Sample.position(50))))
   }
 
-  /// A regrant raises one reader's floor above the feed's head: the reader can start anew.
+  /// A second grant may raise a reader's floor above the feed's head. The reader can start anew.
   @Test func `a reader with a floor above the head starts from the beginning once`() {
     #expect(read(feed, place(40), floor: 60) == .expired(.trimmed))
     guard case .page(let first) = read(feed, nil, floor: 60),

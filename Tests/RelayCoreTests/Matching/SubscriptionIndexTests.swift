@@ -33,7 +33,7 @@ import Testing
       index.save(held, of: user, in: scope)
     }
 
-    /// The subscriptions that fire by the oracle, in order.
+    /// The subscriptions that must fire, as `MatchOracle` says, ordered by serial.
     func expected(
       _ change: Change, before: Ordinal, _ isConcerned: (Int, Scope, Subscription) -> Bool
     ) -> [SubscriptionIndex.Hit] {

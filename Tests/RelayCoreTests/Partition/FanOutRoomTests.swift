@@ -258,7 +258,7 @@ import Testing
     large.fold()
     large.deliver()
     #expect(large.relay.refusal(of: [next]) == .forwards)
-    // A fact that concerns no other user is never refused.
+    // A fact that makes no message to other partitions is never refused.
     #expect(large.relay.refusal(of: [.tick]) == nil)
   }
 

@@ -49,7 +49,7 @@ import Testing
     #expect(wakes.allSatisfy { !$0.text.contains("\"nb\"") }, "their time has come")
   }
 
-  /// In partition 0 a smear begins at once, so the first late lane's new slot is now.
+  /// In partition 0 a smear begins at once, so the first lane that missed its slot is woken now.
   @Test func `of two late lanes one is woken at once and one in its new slot`() throws {
     let owners = (0..<1_000).map { UserID("_\($0)") }
     let owner = try #require(

@@ -85,7 +85,7 @@ import Testing
     #expect(said[2] == "read still")
   }
 
-  /// Without the share, one user could take the places of all readers that may wait.
+  /// Without this bound, the requests of one user could take all places for waiting readers.
   @Test func `one user gets only a share of the requests under way`() async throws {
     let tokens = [try await Rig.token(for: "_abc"), try await Rig.token(for: "_other")]
     let limits = Self.limits(inFlight: 320_000)

@@ -40,7 +40,7 @@ extension Socket {
   /// Begins a request, and sends `body` as a part of its body.
   ///
   /// - Parameters:
-  ///   - proof: one or more lines of the head.
+  ///   - proof: the lines of the head that prove who asks.
   ///   - length: the announced length; `nil` means the length of `body`.
   static func post(
     _ port: Int, _ path: String, _ proof: String, _ body: String, length: Int? = nil

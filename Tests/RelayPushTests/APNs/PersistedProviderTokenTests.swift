@@ -52,7 +52,7 @@ import Testing
       let doctor = try await APNsCredential(try key(pem), keptIn: directory)
       let token = try doctor.bearer(at: now)
       #expect(try daemon.bearer(at: now + .minutes(5)).text == token.text)
-      // The daemon and the doctor renew the token at the same age. The first of them signs.
+      // The daemon and the doctor renew a token at the same age. The daemon is first, so it signs.
       let renewed = try daemon.bearer(at: now + .minutes(50))
       #expect(renewed.text != token.text)
       #expect(try doctor.bearer(at: now + .minutes(52)).text == renewed.text)

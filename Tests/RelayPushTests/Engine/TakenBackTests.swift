@@ -128,7 +128,7 @@ import Testing
   }
 
   /// A verdict that blames the device would make its lane pause.
-  @Test func `a push taken back in the other environment keeps that verdict`() {
+  @Test func `a push taken back in the other environment stays recalled`() {
     let recalled = Verdict.later(after: nil, .recalled, .init("taken back"))
     #expect(APNsVerdicts.elsewhere(recalled) == recalled)
   }

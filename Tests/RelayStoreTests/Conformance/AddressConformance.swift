@@ -34,7 +34,7 @@ import Testing
     #expect(rows.map(\.address.place) == [old.address.place, old.address.place])
   }
 
-  /// The time of registration decides, whichever user's key is less.
+  /// The newer registration gets the address, whether its user's key is lower or higher.
   @Test(arguments: StoreKind.allCases, [users[0], users[2]])
   func `an older registration that is folded later does not get the address`(
     kind: StoreKind, user: UserID

@@ -125,7 +125,7 @@ import Testing
     #expect(page.entries.map(\.subject) == [subjects[1]])
   }
 
-  /// All users wait for a fold, so the cost of one user's marks must not grow with the feed.
+  /// All users wait for a fold, so the cost of one user's read marks must not grow with the feed.
   @Test(arguments: StoreKind.allCases)
   func `read marks with unknown IDs do not scan the feed`(
     kind: StoreKind

@@ -33,8 +33,8 @@ import Testing
     var bench = try await Bench.fresh(kind)
     var draw = SeededRandom(seed: 7)
     var waiting = [1, 2, 3].flatMap { bench.messages(of: $0, draw.message(ofBytes: 100)) }
-    // These rows are in reverse order of their targets. In this order their serials have the
-    // indexes 0, 1, 2 and so on.
+    // The rows of message 4 go in with the last target first, and their serials follow that order,
+    // so the order of the serials is not the order of the targets.
     waiting += bench.messages(of: 4, draw.message(ofBytes: 100)).reversed().enumerated().map {
       var row = $1
       row.key.serial = Position(Ordinal(4), index: $0)

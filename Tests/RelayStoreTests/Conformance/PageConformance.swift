@@ -180,7 +180,7 @@ import Testing
     #expect(all.entries.map(\.subject) == [.record("after")])
     #expect(all.end.position == last && all.pages == 2)
     #expect(all.end == (try await bench.store.head(of: bench.feed)))
-    // A scan from the beginning skips the hidden entries without reading them.
+    // A scan from the beginning skips the entries of deleted records without reading them.
     let anew = try await bench.follow(bench.feed, limit: 200)
     #expect(anew.entries.map(\.subject) == [.record("before"), .record("after")])
     #expect(anew.end == all.end && anew.pages == 1)

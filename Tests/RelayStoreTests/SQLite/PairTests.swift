@@ -70,8 +70,8 @@ import Testing
     await store.close()
   }
 
-  /// Until a start has served, the store accepts any identity key, such as one that the operator
-  /// provided. Afterwards the store accepts only the keys that it accepted before.
+  /// Until a daemon has served with the store, the store accepts any identity key, such as one that
+  /// the operator provided. Afterwards the store accepts only the keys that it accepted before.
   @Test func `a store that has never served accepts any identity key`() async throws {
     let home = try SQLiteHome()
     let directory = home.settings.directory

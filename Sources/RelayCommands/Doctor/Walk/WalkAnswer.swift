@@ -1,4 +1,4 @@
-/// What a request of the walk got.
+/// What a request of the doctor's walk got.
 enum WalkAnswer {
   case answered(status: Int, LooseJSON)
   /// There is no answer, or one that cannot be read.

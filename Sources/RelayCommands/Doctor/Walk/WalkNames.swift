@@ -21,7 +21,7 @@ struct WalkNames: Hashable, Sendable {
   /// One run removes what at most this many earlier runs have left.
   static let leftMax = 16
 
-  /// The runs that have left their device in the relay, oldest first.
+  /// The runs of the doctor that have left their device in the relay, oldest first.
   ///
   /// - Parameter list: the answer of `tokens/list`.
   static func left(in list: LooseJSON, at now: Instant) -> [WalkNames] {

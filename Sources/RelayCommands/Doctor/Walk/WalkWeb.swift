@@ -4,7 +4,7 @@ import RelayCore
 import RelayCurl
 import RelayWire
 
-/// Sends the walk's requests to the daemon, as a device, as a producer and as an operator.
+/// Sends the requests of the doctor's walk to the daemon: as a device, a producer and an operator.
 struct WalkWeb: Sendable {
   let address: DaemonAddress
   let scene: WalkScene
