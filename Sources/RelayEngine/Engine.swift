@@ -252,7 +252,7 @@ package final class Engine: RelayService, Sendable {
   package var readiness: Readiness { inbox.readiness }
 
   package func health() async -> HealthSnapshot {
-    // The loop answers only after recovery.
+    // The loop answers questions only after recovery, so until then the answer is made here.
     var health: HealthSnapshot
     if inbox.isRecovering {
       health = HealthSnapshot(notReady: inbox.readiness)

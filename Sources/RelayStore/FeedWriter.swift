@@ -75,8 +75,8 @@ struct FeedWriter {
     }
   }
 
-  /// Removes the oldest tombstones and, up to `border`, the oldest entries that are present or
-  /// cleared. Raises the floor: tokens of readers who have not seen the removed entries expire.
+  /// Removes the `count` oldest of these entries: tombstones, and others up to position `border`.
+  /// Raises the floor: tokens of readers who have not seen the removed entries expire.
   private func removeOldest(
     _ count: Int64, of feed: inout FeedRow, presentUpTo border: Position
   ) throws {

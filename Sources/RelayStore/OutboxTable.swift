@@ -95,8 +95,8 @@ struct OutboxTable {
   }
 }
 
-/// The targets of one message, as one row has them. In the order of the targets' partition numbers,
-/// the message has consecutive serials.
+/// The targets of one message, as one row of the table has them. The message has a serial for each
+/// target; in the order of the targets' partition numbers, these serials are consecutive.
 struct OutboxRun: Hashable {
   /// The serial of the message to the first target; to each further target it is one higher.
   let serial: Position

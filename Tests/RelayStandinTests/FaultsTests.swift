@@ -163,7 +163,7 @@ import Testing
           "POST", [StandinWorld.path], world.headers(), StandinWorld.background, resets: resets)[0]
       }
       try await world.standin.set(Faults("blackhole"))
-      // The read that was under way when the fault began takes this request.
+      // The stand-in was already reading when the fault began, so it still reads this request.
       let other = try await start(resets: false)
       for _ in 0..<200 { try await world.standin.set(Faults("blackhole")) }
       let given = try await start(resets: true)

@@ -181,7 +181,7 @@ extension Lane {
     if isAlert {
       let next = pending.takeAlert(folded)
       attempt.alert = next?.shown
-      // If a newer alert of the subject waits, that alert counts as a match during the attempt.
+      // A newer alert that waits counts as a match during the attempt, so another attempt follows.
       if next?.isFollowed == true { attempt.gathering = Attempt.Gathering(first: now, last: now) }
       if !overCourier { alert.spend(policy.alert, at: now) }
     } else if !overCourier, policy.mode != .off {

@@ -73,7 +73,7 @@ package struct Pending: Hashable, Sendable {
     // that wake does not count as naming the subject.
     if match.isQuiet { clearCover() }
     isHot = match.isHot && (isHot || !isFresh)
-    // The match of an alert that could not be shown may be older than `content`.
+    // If this is the match of an alert that could not be shown, newer content may pend already.
     if match.position >= position {
       content = match.content
       position = match.position

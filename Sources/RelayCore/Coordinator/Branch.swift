@@ -1,7 +1,7 @@
 /// The name of a branch of the coordinator's code. A simulation proves nothing about a branch that
 /// the simulation has not reached.
 package enum Branch: UInt8, CaseIterable, Sendable {
-  // Branches of the group commit.
+  // Branches in the code that commits facts in groups.
   /// A waiting fact did not fit into a commit, so the fact waited for the next commit.
   case commitFull
   /// A single request was larger than the bound of a commit, and was not divided.
@@ -17,7 +17,7 @@ package enum Branch: UInt8, CaseIterable, Sendable {
   case requestRefused
   case valuesLeftOut
 
-  // Branches of intake and of answers.
+  // Branches in the code that takes requests and answers them.
   case fanOutsFull
   case forwardsFull
   /// Too many facts or entries wait for folds, so new facts are refused.
@@ -29,19 +29,19 @@ package enum Branch: UInt8, CaseIterable, Sendable {
   /// A request waited for a fold that the store refused, and was answered with that refusal.
   case requestGivenUpByFold
 
-  // Branches of stepping.
+  // Branches in the code that steps facts.
   /// The turn ended before all durable facts were stepped.
   case turnEnded
   /// The next cut was full, so durable facts waited until that cut was taken.
   case steppingHeldForCut
 
-  // Branches of messages and of wide changes.
+  // Branches in the code that delivers messages and goes on with wide changes.
   case messagesDelivered
   case messageHeldForRoom
   case sliceStarted
   case sliceHeldForFold
 
-  // Branches of folds, and of trims, which remove old entries from the store.
+  // Branches in the code that folds, and that trims: it removes old entries from the store.
   case foldRefused
   case foldRepeated
   /// A fold was begun only to test whether the store works again.
@@ -52,16 +52,16 @@ package enum Branch: UInt8, CaseIterable, Sendable {
   case trimmedInParts
   case trimRefused
 
-  // Branches of the clock.
+  // Branches in the code that decides whether to believe the clock.
   case clockJumped
   case clockBelieved
   case clockCorrected
 
-  // Branches of pushes.
+  // Branches in the code that gives pushes to senders and recalls them.
   case pushRecalled
   case pushWithoutSender
 
-  // Branches of start, reload and stop.
+  // Branches in the code that starts, reloads and stops.
   case tailReplayed
   case outboxRecovered
   case reconfigured

@@ -192,7 +192,7 @@ struct GroupCommit: Sendable {
 
   /// The consequence of a refused commit. A refused commit wrote nothing.
   enum Refused: Sendable {
-    /// These requests are refused; facts that the relay made wait for the next try.
+    /// These requests are refused. Facts of the relay's own wait for the next commit.
     case requests([RequestTicket])
     /// The commit is tried again in parts.
     case divided

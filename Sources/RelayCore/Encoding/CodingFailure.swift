@@ -20,7 +20,7 @@ package struct CodingFailure: Error, Hashable, Sendable, CustomStringConvertible
   }
 
   package var what: What
-  /// The type that was being read.
+  /// The name of the type that the reader was reading when it failed.
   package var part: String
   /// Offset of the byte at which reading stopped.
   package var offset: Int

@@ -13,8 +13,8 @@ package struct KeySet: Hashable, Sendable {
     case eddsa = "EdDSA"
   }
 
-  /// One key. Its id and numbers are the same texts as in the set. Two keys are equal if these
-  /// texts and the algorithms are equal.
+  /// One key. Its id and numbers are the same texts as in the account server's key set. Two keys
+  /// are equal if these texts and the algorithms are equal.
   package struct Key: Hashable, Sendable {
     package let id: String?
     package let algorithm: Algorithm

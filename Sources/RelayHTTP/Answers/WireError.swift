@@ -84,8 +84,8 @@ package struct WireError: Error, Hashable, Sendable {
     case .tooManySubscriptionBytes(let max):
       self.init(full: "a user's subscriptions have at most \(max) bytes together; delete one first")
     case .tooManyDevices(let most, let roomIn):
-      // When a courier address lapses, there is room for another device. If all devices have a
-      // provider's address, only the user can make room.
+      // After `roomIn` the first courier address lapses, which makes room for another device. If
+      // all devices have a provider's address, only the user can make room: by unregistering one.
       self.init(
         full: "a user has at most \(most) devices; unregister one first",
         retryAfterSeconds: roomIn.map { max(1, Int(($0.milliseconds + 999) / 1_000)) } ?? 3_600)

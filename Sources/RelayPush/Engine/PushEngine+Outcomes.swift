@@ -78,7 +78,7 @@ extension PushEngine {
         let connection = connection(link)
         let isWhole = connection?.session.cancel(place, attempt: id) ?? true
         connection?.isDirty = true
-        // The provider may never make room on this connection, but on a new one.
+        // Perhaps the provider never makes room on this connection. On a new one there is room.
         if !isWhole { perform(pool.drain(link, at: now)) }
         let failure = TransportFailure(.timeout, "timeout: no answer in time", isWhole: isWhole)
         answers.append((delivery.answer, .failed(failure)))

@@ -34,7 +34,7 @@ package enum WebPushKeyPair {
 
   /// The public half that a PEM file names beside the private one; nil if it names none.
   private static func publicHalf(in pem: String) -> [UInt8]? {
-    // The settings have read this text as a private key. A form without a public half is no error.
+    // The settings accepted this text as a private key. What fails here only names no public half.
     guard let document = try? PEMDocument(pemString: pem),
       let root = try? DER.parse(document.derBytes)
     else { return nil }

@@ -266,7 +266,7 @@ struct WorldObserver {
       told[key, default: Told()].notifications = max(known, position)
     case .zone(let zone, let database, _, _):
       let ref = PushText.ZoneRef(zone: zone, database: database)
-      // A forwarded change that the user's partition has not stepped yet will pend after its step.
+      // `before` excludes a forwarded change that the user's partition steps only after this fetch.
       told[key, default: Told()].zones[ref] = max(told[key]?.zones[ref] ?? .zero, before)
     case .listed: break
     }

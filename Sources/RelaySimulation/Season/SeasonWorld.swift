@@ -71,10 +71,10 @@ final class SeasonWorld {
     return apple.nextToken
   }
 
-  /// The zone of this stream's changes.
+  /// The zone in which all changes of this stream of changes happen.
   func zone(_ stream: Int) -> ZoneID { ZoneID(name: "Z", owner: users[stream]) }
 
-  /// Whether the changes of this stream concern a phone.
+  /// Whether the changes of this stream of changes concern a phone.
   func hears(_ phone: Int, _ stream: Int) -> Bool {
     plan.shape == .hotZone || phones[phone].user == users[stream]
   }

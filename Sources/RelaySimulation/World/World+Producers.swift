@@ -11,7 +11,7 @@ struct ProducerState {
   /// For the fingerprint of each change that was sent in one request with other changes: the index
   /// of this request in `operations`.
   var requests: [UInt64: Int] = [:]
-  /// The facts of requests of several changes that are durable and in no fold yet.
+  /// Facts that are durable and in no fold yet, of requests that held several changes.
   var shares: [World.Share] = []
   /// Authors that a planted bug hides from the daemon.
   var hidden: [Identifier: Change.Author] = [:]

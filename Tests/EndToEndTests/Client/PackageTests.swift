@@ -83,7 +83,7 @@ import Testing
     return ended.output
   }
 
-  // MARK: The package
+  // MARK: The Swift package of an app
 
   private static func write(in workplace: Workplace) throws {
     let readme = try page("README.md")

@@ -73,8 +73,8 @@ extension Workplace {
     }
   }
 
-  /// Closes the workplace to all other users, and writes a configuration for which every shell
-  /// allows enough open files.
+  /// Closes the workplace's directory to all other users, and writes a configuration that needs so
+  /// few open files that every limit of a login allows them.
   func configureForDoctor(window: String = "100ms", environment: String = "") throws {
     try FileManager.default.setAttributes(
       [.posixPermissions: 0o700], ofItemAtPath: directory.path)

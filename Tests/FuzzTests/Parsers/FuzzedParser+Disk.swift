@@ -52,7 +52,7 @@ extension FuzzedParser {
     }
   }
 
-  /// A row that is made from the seeds of events, so that the row has every kind of field.
+  /// A row made from the valid events that fuzzing starts from, so that it has every kind of field.
   private static var journalRow: [UInt8] {
     let reader = EventReader(
       scope: scope, producer: "records-1", ids: FuzzKeys(), limits: HTTPLimits())

@@ -7,7 +7,7 @@ import RelayWire
 struct StoreSeedWorld: ~Copyable {
   private var relay: Relay
   private var ordinals = [Ordinal](repeating: .zero, count: PartitionID.count)
-  /// Facts that are folded.
+  /// All facts that the store's journal holds.
   private(set) var journalled: [JournalEntry] = []
   private static let now = FuzzedParser.now
 

@@ -59,7 +59,7 @@ import Testing
     #expect(answers.folded([row(5)]).map(\.ticket.index) == [2])
   }
 
-  /// A repeat is answered as soon as all messages before it are delivered, in any order.
+  /// A repeated change is answered when all messages before it are delivered, in whichever order.
   @Test func `a caught-up answer waits for all earlier messages to be delivered`() {
     var answers = PendingAnswers()
     for ordinal in UInt64(1)...6 {

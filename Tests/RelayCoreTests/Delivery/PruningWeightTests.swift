@@ -63,8 +63,8 @@ import Testing
       die(&pruning, 100 + user, of: "_\(user)")
     }
     #expect(pruning.stop == nil)
-    // A user's real device counts towards the stop. Here the provider calls the phones of ten users
-    // dead.
+    // The breaker counts a device that has taken a push. Here the provider calls such devices of
+    // ten users dead, so the breaker stops the pruning.
     for user in 0..<10 { die(&pruning, user, of: "_\(user)", hasTaken: true) }
     #expect(pruning.stop != nil)
   }

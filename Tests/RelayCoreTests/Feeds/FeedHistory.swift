@@ -16,8 +16,8 @@ struct FeedHistory {
   static let verbs: [FeedMutation.Verb] = [.created, .updated, .deleted]
   static let subject = Subject.record("r")
 
-  /// Makes a history from a word over nine symbols: each symbol is one of the verbs by one of the
-  /// devices.
+  /// Makes a history from numbers from 0 to 8: each number stands for one of the three verbs by one
+  /// of the three devices.
   init(_ word: [Int]) {
     events = word.map {
       Event(verb: Self.verbs[$0 / 3], device: Self.devices[$0 % 3], isTyped: true)

@@ -35,8 +35,8 @@ import Testing
         time: .zero, notification: Sample.nid(1), fingerprint: 1))
   }
 
-  /// The number of subscriptions that fire. The index also checks the filters of all other
-  /// subscriptions.
+  /// The number of subscriptions that fire for a change. The call also makes the index check the
+  /// filters of those that do not fire.
   private func matches(_ index: SubscriptionIndex, _ reading: inout ChangeReading) -> Int {
     index.matches(&reading, in: .private, of: 0, before: Ordinal(1 << 40)).count
   }

@@ -68,7 +68,7 @@ import Testing
       let change = draw.change(.private)
       guard case .record(let record) = change.event else { continue }
       var rule = draw.rule()
-      // In most rounds the filters alone decide.
+      // For 80 of 100 changes, only the filters decide whether the subscription fires.
       if draw.draw.chance(80) {
         (rule.recordType, rule.firesOn, rule.zone) = (record.type, .all, nil)
       }

@@ -70,8 +70,8 @@ import Testing
       switch sender {
       case .producer: ("202", "429")
       case .user: ("200", "429")
-      // "Taken" means that the relay reads the body, and only then finds that the signature is
-      // wrong.
+      // The signature of a claim is wrong. The relay sees that only when it has read the body, so
+      // status 401 means that there was room for the body.
       case .claim: ("401", "429")
       case .claims: ("401", "503")
       }

@@ -151,7 +151,7 @@ import Testing
     #expect(ends() == [15: "200", 16: "INTERNAL_ERROR, not whole", 17: "unprocessed"])
   }
 
-  /// nghttp2 takes any three digits for a status. Stream 33's request has not left whole.
+  /// nghttp2 accepts any three digits as a status. Only the request of stream 31 has left whole.
   @Test func `an answer with a status below 100 is none`() throws {
     try fill()
     for stream: UInt32 in [31, 33] {

@@ -59,7 +59,7 @@ import Testing
     func add(_ name: String, _ value: Any) {
       var text = ""
       dump(value, to: &text)
-      // Each process lists the members of a set in a different order.
+      // Each process lists the members of a set in another order, so the lines are sorted.
       lines.append("# \(name)")
       lines += text.components(separatedBy: "\n").sorted()
     }
