@@ -65,7 +65,11 @@ import Testing
     }
     let none = try await rig.send(.get, "/devices?user=_abc&client=\(Rig.tablet)", control: true)
     #expect(none.text == #"{"devices":[]}"#)
-    #expect(try await rig.send(.get, "/devices?client=x", control: true).status == 400)
+    let broken = try await rig.send(.get, "/devices?user=%ff", control: true)
+    #expect(broken.text == #"{"devices":[]}"#)
+    for client in ["x", "%ff", "%zz"] {
+      #expect(try await rig.send(.get, "/devices?client=\(client)", control: true).status == 400)
+    }
   }
 
   @Test func `a device is forgotten as if its app had signed out`() async throws {

@@ -78,6 +78,9 @@ import Testing
         .post, path, headers: [HTTPField.Name("X-Apple-CloudKit-Web-Auth-Token")!: token]
       ).status == 200)
     #expect(try await rig.send(.get, "\(path)?a=b&ckWebAuthToken=\(token)").status == 200)
+    // A value that is no percent-encoded text is a bad token, not a missing one.
+    let broken = try await rig.send(.get, "\(path)?ckWebAuthToken=%ff")
+    try expect(broken, 401, "AUTHENTICATION_FAILED")
     let other = try await rig.send(.post, path, bearer: try await Rig.token(for: "_abc"))
     try expect(other, 401, "AUTHENTICATION_FAILED", "issuer")
   }

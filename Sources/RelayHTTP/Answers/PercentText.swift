@@ -21,14 +21,15 @@ enum PercentText {
     return String(validating: bytes, as: UTF8.self)
   }
 
-  /// The decoded value of a query parameter; an empty value counts as absent.
+  /// The decoded value of a query parameter; an empty value counts as absent. A value that cannot
+  /// be decoded is returned as it was sent, so that callers do not take it for absent.
   static func parameter(_ name: String, of query: String?) -> String? {
     for pair in (query ?? "").split(separator: "&") {
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard parts.count == 2, ByteOrdered.areSame(String(parts[0]), name), !parts[1].isEmpty else {
         continue
       }
-      return decoded(parts[1])
+      return decoded(parts[1]) ?? String(parts[1])
     }
     return nil
   }
