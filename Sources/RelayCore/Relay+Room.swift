@@ -13,8 +13,7 @@ struct OutboxLoad: Sendable {
 
     func need(toward target: PartitionID) -> ForwardNeed {
       var need = ForwardNeed()
-      need.messages = 1
-      need.bytes = bytes
+      (need.messages, need.bytes) = (1, bytes)
       if isFanOut { need.fanOuts[target] = 1 }
       return need
     }
@@ -59,8 +58,9 @@ extension Relay {
     _ change: Change, to need: inout ForwardNeed, _ audiences: inout Audiences
   ) {
     let key = AudienceKey(change)
-    let audience = audiences[key] ?? self.audience(of: change)
-    audiences[key] = audience
+    let known = audiences[key]
+    let audience = known ?? self.audience(of: change)
+    if known == nil { audiences[key] = audience }
     guard audience.messages > 0 else { return }
     need.messages += audience.messages
     var choice = FieldChoice(change)
@@ -142,8 +142,7 @@ extension Relay {
     for case .change(let change) in facts {
       let before = need.messages
       add(change, to: &need, &audiences)
-      guard need.messages > before else { continue }
-      if let why = refusal(of: need, beside: taken) { return .full(why) }
+      if need.messages > before, let why = refusal(of: need, beside: taken) { return .full(why) }
     }
     return .free(need)
   }

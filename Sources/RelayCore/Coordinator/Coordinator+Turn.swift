@@ -83,17 +83,15 @@ extension Coordinator {
     _ facts: [Fact], of request: RequestID, by submitter: Submitter, at now: Instant, boot: Instant
   ) {
     if facts.isEmpty { return actions += [.answer(request, .success([])), .release(request)] }
-    if case .full(let why) = relay.room(for: facts, besides: commit.reserved) {
-      let (refusal, branch): (Unavailable, Branch) =
-        switch why {
-        case .fanOuts: (.fanOutsFull, .fanOutsFull)
-        case .forwards: (.forwardsFull, .forwardsFull)
-        }
-      reach(branch)
-      return actions += [.answer(request, .failure(refusal)), .release(request)]
+    // What the request needs if all its facts have the same home, as most requests do.
+    let whole: ForwardNeed
+    switch relay.room(for: facts, besides: commit.reserved) {
+    case .free(let need): whole = need
+    case .full(.fanOuts): return refuse(request, .fanOutsFull, reaching: .fanOutsFull)
+    case .full(.forwards): return refuse(request, .forwardsFull, reaching: .forwardsFull)
     }
-    let homes = facts.map(\.homes)
-    requests.open(request, missing: homes.map(\.count), until: boot + settings.answerWithin)
+    let homes = facts.map { $0.homes }
+    requests.open(request, missing: homes.map { $0.count }, until: boot + settings.answerWithin)
     var places: OrderedDictionary<PartitionID, [Int]> = [:]
     for (place, homes) in homes.enumerated() {
       for home in homes { places[home, default: []].append(place) }
@@ -101,7 +99,7 @@ extension Coordinator {
     if places.count > 1 { reach(.requestInSeveralPartitions) }
     for (home, places) in places {
       // Until the facts are stepped, room is reserved for the messages that these facts cause.
-      let need = relay.need(of: places.lazy.map { facts[$0] })
+      let need = places.count == facts.count ? whole : relay.need(of: places.lazy.map { facts[$0] })
       let share = places.map { place in
         GroupCommit.Waiting(
           partition: home, fact: facts[place].accepted(at: now),
@@ -109,6 +107,11 @@ extension Coordinator {
       }
       commit.add(share, of: submitter, need: need)
     }
+  }
+
+  private mutating func refuse(_ request: RequestID, _ why: Unavailable, reaching branch: Branch) {
+    reach(branch)
+    actions += [.answer(request, .failure(why)), .release(request)]
   }
 
   /// Journals a fact that the relay itself has made. A slice first waits in the pacer, which hands

@@ -86,6 +86,40 @@ import Testing
     #expect(run.reached.contains(.requestInSeveralPartitions))
   }
 
+  /// The request below has facts for two partitions, and only one of the facts makes a message. If
+  /// the other partition's share reserved room too, the relay would refuse the next change.
+  @Test func `each share of a request reserves room for its own messages only`() throws {
+    let run = Run { $0.limits.forwardedMessages = 2 }
+    let home = PartitionID.home(of: ZoneID.publicDefault.owner, in: Sample.scope)
+    let subscriber = try #require(
+      (0..<100).map { UserID("_u\($0)") }
+        .first { PartitionID.home(of: $0, in: Sample.scope) != home })
+    let subscription = Subscription(
+      id: SubscriptionID("q"), database: .public, rule: .query(QueryRule(recordType: "Note")),
+      info: NotificationInfo())
+    run.turn(
+      Run.request(
+        1,
+        .modify(
+          SubscriptionsRequest(
+            scope: Sample.scope, user: subscriber, database: .public,
+            operations: [.save(subscription)]))))
+    run.settle()
+    let both = run.turn(Run.request(2, Self.publicChange(2), Run.change(3)))
+    #expect(both.first == "append 2")
+    #expect(run.reached.contains(.requestInSeveralPartitions))
+    #expect(!run.turn(Run.request(3, Self.publicChange(4))).contains { $0.hasPrefix("answer") })
+    #expect(run.turn(Run.request(4, Self.publicChange(5))).first == "answer 4: forwards_full")
+  }
+
+  private static func publicChange(_ number: UInt64) -> Fact {
+    .change(
+      Change(
+        scope: Sample.scope, database: .public, zone: .publicDefault,
+        event: .record(RecordChange(verb: .created, name: "r\(number)", type: "Note")),
+        time: Sample.start, notification: Sample.nid(number), fingerprint: number))
+  }
+
   @Test func `a request fails at its deadline and keeps its place until it is done`() {
     let run = Run { $0.answerWithin = .seconds(2) }
     run.turn(Run.request(1, Run.change(1)))
