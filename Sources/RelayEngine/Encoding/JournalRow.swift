@@ -22,7 +22,7 @@ package enum JournalRow {
     }
   }
 
-  package static func blob(of entries: some Collection<JournalEntry>) -> [UInt8] {
+  package static func blob(of entries: [JournalEntry]) -> [UInt8] {
     var writer = ByteWriter(capacity: 16 + entries.count * 256)
     writer.byte(version)
     writer.count(entries.count)
