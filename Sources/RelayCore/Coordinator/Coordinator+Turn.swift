@@ -83,7 +83,8 @@ extension Coordinator {
     _ facts: [Fact], of request: RequestID, by submitter: Submitter, at now: Instant, boot: Instant
   ) {
     if facts.isEmpty { return actions += [.answer(request, .success([])), .release(request)] }
-    // What the request needs if all its facts have the same home, as most requests do.
+    // The need of all facts. If all facts have the same home, as in most requests, this is also the
+    // need of that home's share.
     let whole: ForwardNeed
     switch relay.room(for: facts, besides: commit.reserved) {
     case .free(let need): whole = need

@@ -88,12 +88,9 @@ import Testing
 
   /// The request below has facts for two partitions, and only one of the facts makes a message. If
   /// the other partition's share reserved room too, the relay would refuse the next change.
-  @Test func `each share of a request reserves room for its own messages only`() throws {
+  @Test func `each share of a request reserves room for its own messages only`() {
     let run = Run { $0.limits.forwardedMessages = 2 }
-    let home = PartitionID.home(of: ZoneID.publicDefault.owner, in: Sample.scope)
-    let subscriber = try #require(
-      (0..<100).map { UserID("_u\($0)") }
-        .first { PartitionID.home(of: $0, in: Sample.scope) != home })
+    let subscriber = users(1, inHomeOf: ZoneID.publicDefault.owner, false)[0]
     let subscription = Subscription(
       id: SubscriptionID("q"), database: .public, rule: .query(QueryRule(recordType: "Note")),
       info: NotificationInfo())
