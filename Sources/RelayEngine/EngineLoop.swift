@@ -10,8 +10,9 @@ struct EngineLoop: ~Copyable {
   private var lastRequest: UInt64 = 0
   /// Pushes that have no verdict yet.
   var handovers: [PushAttempt.ID: Handover] = [:]
-  /// Whether the coordinator has stopped, and its last cut.
+  /// Whether the coordinator has stopped.
   private(set) var isStopped = false
+  /// The last cut, which the coordinator took when it stopped; `nil` before, and if it took none.
   private(set) var lastCut: Cut?
   /// How long the loop waits at most for the next turn.
   private var wait = Span.zero
@@ -116,7 +117,7 @@ struct EngineLoop: ~Copyable {
     return inputs
   }
 
-  /// Answers an event that asks for the relay's state. The answer is of the end of this turn.
+  /// Answers an event that asks for the relay's state, with the state at the end of this turn.
   private mutating func answer(_ event: Inbox.Event) {
     switch event {
     case .asked(let changes, let answer): answer(changes.map { coordinator.knows($0) })

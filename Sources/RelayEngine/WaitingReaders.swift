@@ -16,8 +16,8 @@ package final class WaitingReaders: Sendable {
   /// every read is refused.
   package func begin() { barrier.withLock { $0.begin() } }
 
-  /// Returns when everything marked in these places before the call is folded, or when the wait
-  /// ends earlier for another reason (`ReadOutcome`).
+  /// Waits for the fold of all changes that the loop had marked in these places before the call.
+  /// Returns then, or when the wait ends earlier for another reason (`ReadOutcome`).
   ///
   /// - Parameters:
   ///   - until: the deadline on the boot clock.

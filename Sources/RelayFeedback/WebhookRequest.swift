@@ -21,7 +21,8 @@ package struct WebhookRequest: Sendable {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let bytes = [UInt8](try encoder.encode(delivery))
-    // The signature covers the id, and with it the key's id, so neither can be changed in transit.
+    // The signature covers this id, which contains the key's id. So neither id can be changed in
+    // transit.
     // The last item's position distinguishes a delivery from a longer delivery that begins with the
     // same item.
     let id = [

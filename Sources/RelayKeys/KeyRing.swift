@@ -128,8 +128,8 @@ extension KeyRing {
 extension KeyRing {
   /// Makes the notification id and the fingerprint from the two halves of one HMAC, because a
   /// second HMAC would cost time for every event. By the fingerprint a partition recognises a
-  /// repeated change. A hash without a key mixes the producer's name into the fingerprint: such a
-  /// hash is enough to tell the few configured producers apart.
+  /// repeated change. The fingerprint also depends on the producer's name, by a hash without a key:
+  /// the producers are few and configured, so such a hash is enough to tell them apart.
   package func identity(
     scope: Scope, producer: String, source: String, id: String
   ) -> ChangeIdentity {

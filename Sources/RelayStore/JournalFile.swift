@@ -80,7 +80,8 @@ final class JournalFile: Sendable {
     tail.withLock { $0.fold(to: cursors) }
   }
 
-  /// Reads whole rows after `place`, until there are `limit` entries beyond the cursors.
+  /// Reads whole rows of the journal after `place`, until it has `limit` entries that are beyond
+  /// their partition's cursor.
   func part(
     after place: JournalPlace?, beyond cursors: [PartitionID: Ordinal], limit: Int
   ) async throws(StoreError) -> JournalPart {

@@ -125,9 +125,9 @@ final class RelayFile: Sendable {
     // End the threads first, so that no read runs while the pool closes: the pool could give such a
     // read a closed reader, and the use of a closed reader ends the process.
     try? await readers.shutdownGracefully()
-    // Empty the log. SQLite would apply a log that stays to any file that replaces this one, so a
-    // `relay.db` restored alone would look newer than it is. The close does not empty the log,
-    // because GRDB closes the readers last, and a reader cannot write.
+    // Empty the log. If the log kept its entries, SQLite would apply them to any file that replaces
+    // this one, so a `relay.db` restored alone would look newer than it is. The close does not
+    // empty the log, because GRDB closes the readers last, and a reader cannot write.
     await withCheckedContinuation { (emptied: CheckedContinuation<Void, Never>) in
       pool.asyncWriteWithoutTransaction { database in
         self.emptyLog(database)

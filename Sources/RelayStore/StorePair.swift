@@ -81,8 +81,8 @@ extension StorePair {
     ) throws(StoreError) -> Value? {
       try StoreReading(path: directory + "/" + name, leavesNothing: leavesNothing)?.read(body)
     }
-    // Read the journal between two reads of relay.db, because each note must be read before the
-    // other file's state that it is compared with.
+    // Read the journal between two reads of relay.db. Each file has a note about the state of the
+    // other file, and the note must be read before the state with which it is compared.
     let before = try value("relay.db") { try Relay($0) }
     let journal = try value("journal.db") { try Journal($0) }
     var relay = try value("relay.db") { try Relay($0) }

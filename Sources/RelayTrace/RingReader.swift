@@ -18,7 +18,7 @@ final class RingReader: Sendable {
     /// The block in which the life began to write after it last opened the file.
     var sequence: UInt64
     var offset: Int
-    /// The number of the first entry that the reader does not get.
+    /// The end of what the reader gets: the number of the first entry after it.
     var place: UInt64
   }
 
@@ -59,7 +59,7 @@ final class RingReader: Sendable {
         if let entries, !entries.isEmpty, !body(entries) { return }
       }
     }
-    // What this life wrote last may be damaged, too.
+    // The last frames that this life wrote may be damaged: then they are a gap, too.
     if reached < life.place { _ = body([Self.gap]) }
   }
 

@@ -11,7 +11,7 @@ package struct ExplainReport: Codable, Hashable, Sendable {
   package var devices: [DeviceStanding]
   /// The explained changes, oldest first.
   package var changes: [ExplainedChange]
-  /// True if older changes would answer the question too, and are left out.
+  /// True if the operator's question is also about older changes, which this report leaves out.
   package var moreChanges: Bool
 
   package init(

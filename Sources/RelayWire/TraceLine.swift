@@ -71,9 +71,10 @@ package struct TraceLine: Codable, Hashable, Sendable {
     package var outcome: String
     /// Until when further changes gather.
     package var until: Int64?
-    /// The notification and subscription whose alert will not be shown because of the matched
-    /// notification's alert. `insteadKind` is why: `replaces` or `crowds_out`. Of two such alerts,
-    /// the one that `crowds_out` is named.
+    /// The notification and the subscription of an older alert that will not be shown, because the
+    /// matched notification's alert takes its place. `insteadKind` says how: the new alert
+    /// `replaces` the older alert or `crowds_out` it. If the new alert replaces one alert and
+    /// crowds out another, these three fields are about the alert that it crowds out.
     package var instead: String?
     package var insteadSubscriptionID: String?
     package var insteadKind: String?

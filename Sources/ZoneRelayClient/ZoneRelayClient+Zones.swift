@@ -54,7 +54,8 @@ extension ZoneRelayClient {
         }
       }
       try saveProgress()
-      // The pages of the other zones are applied.
+      // A zone of this answer may be busy. The error is thrown only now, so that the client first
+      // applies the pages that this answer has of other zones.
       if let busy { throw fail(busy) }
       try checkWanted()
     }

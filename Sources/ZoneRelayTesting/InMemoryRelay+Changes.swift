@@ -82,7 +82,7 @@ extension InMemoryRelay {
     }
   }
 
-  /// Brings a zone into a user's database feed, at the place of the newest change.
+  /// Lists a zone in a user's database feed, at the position of the newest change.
   private func list(
     _ zone: ZoneID, for user: String, _ database: UserDatabase, loss: ZoneLoss?,
     by device: UUID? = nil

@@ -8,7 +8,8 @@ import Testing
 @Suite(.serialized) struct AccessTests {
   private static let path = "/device/1/\(Workplace.container)/development/tokens/list"
 
-  /// Writes the workplace's configuration with other `users` and `producers`.
+  /// Writes the configuration of the test's daemon. `users` replaces the usual line of the section
+  /// `users:`, and `producers` comes before the usual producers.
   private static func configure(
     _ workplace: Workplace, users: String, producers: String = ""
   ) throws {

@@ -145,7 +145,7 @@ import Testing
     return { ["LD_PRELOAD=\(library.path)", "CLOCK_SHIFT=\($0)"] }
   }
 
-  // MARK: The machine
+  // MARK: The disk, the ports, the open files and the secrets on the machine
 
   @Test(
     .enabled(if: SmallTree.canMount, "only root may mount, and a container may forbid it"),

@@ -25,8 +25,8 @@ import Testing
 
   private static let faults: [Fault] = [
     Fault(name: "GOAWAY mid-burst", faults: "goaway every=50", isUnseen: true),
-    // A burst needs six connections, one after another, in an attempt's second: on a slow machine
-    // some of its pushes are late.
+    // A hundred phones need six connections, one after another, and an attempt lasts one second at
+    // most: on a slow machine some of the pushes have no answer in time.
     Fault(name: "GOAWAY after GOAWAY", faults: "goaway every=20"),
     Fault(name: "graceful GOAWAY", faults: "goaway", isUnseen: true),
     Fault(name: "silence", faults: "silence", trouble: ["no answer", "unreachable"]),

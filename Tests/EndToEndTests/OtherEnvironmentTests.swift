@@ -30,7 +30,7 @@ import Testing
     #expect(try statuses(development.pushes(to: phone.pushToken)) == [400])
     try await change("B")
     #expect(try await Pause.until { try production.pushes(to: phone.pushToken).count == 2 })
-    // The relay still knows the environment after a restart.
+    // After a restart, the relay still knows which of APNs' environments knows the push token.
     #expect(await daemon.stop().status == 0)
     daemon = try await RunningDaemon.start(in: workplace)
     try await change("C")

@@ -8,7 +8,7 @@ import Testing
 /// The ranges in docs/configuration.md hold: both ends of a key's range are accepted, and one
 /// beyond either end is refused with the key and a remedy.
 @Suite struct RangeTests {
-  /// A row of that page's tables, for a key that has a range.
+  /// A row of a table in docs/configuration.md, for a key that has a range.
   struct Row: Sendable, CustomTestStringConvertible {
     /// The key with its section, such as `budget.background.max`.
     var key: String

@@ -95,7 +95,7 @@ import Testing
   /// by the relay's own time.
   @Test func `a wall-clock moment is converted to relay time`() {
     // The relay was stopped for two days. A moment before the stop stays as it is. A moment within
-    // the stop becomes the time with which the relay went on.
+    // the stop becomes the relay's time at the first reading of the clock after the stop.
     let gap = Span.days(2)
     var clock = RelayClock(latest: at(500_000), wall: at(500_000) + gap, boot: at(0))
     _ = clock.read(wall: at(500_100) + gap, boot: at(100))

@@ -69,7 +69,7 @@ import Testing
   }
 }
 
-/// Counts beats, and resumes the callers that wait for a number of them.
+/// Counts the engine's signs of life, and resumes the callers that wait for a number of them.
 private final class CountingSupervisor: ServiceNotifier {
   private struct State {
     var count = 0

@@ -208,7 +208,7 @@ final class Flag: Sendable {
 }
 
 extension Engine {
-  /// Waits as long as the engine lets a request wait.
+  /// Waits until `place` may be read, at most as long as the engine lets a request wait.
   func visible(_ place: ReadTarget) async throws(Unavailable) {
     try await visible([place], until: .never)
   }

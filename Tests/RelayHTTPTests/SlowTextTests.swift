@@ -47,7 +47,7 @@ import Testing
 
   private static let subscription = #""subscriptionID":"s","subscriptionType":"query""#
 
-  /// Members that are compared with words or names that the relay knows.
+  /// JSON members whose value the relay compares with words or names that it knows.
   @Test(arguments: [
     #"{"operations":[{"operationType":"TEXT","subscription":{}}]}"#,
     #"{"operations":[{"operationType":"create","subscription":{"subscriptionType":"TEXT"}}]}"#,
@@ -155,8 +155,9 @@ import Testing
     #expect(answer.text.contains("bad name at place 1") == !isTaken)
   }
 
-  /// The relay reads these paths before it checks credentials. The text stands there escaped, and
-  /// may be almost as long as the whole head of a request.
+  /// The relay reads these paths before it checks credentials. The test puts a slow text in the
+  /// place of `TEXT`, with percent escapes. What a caller sends there may be almost as long as the
+  /// largest head of a request.
   @Test(arguments: [
     "/database/1/TEXT/development/private/zones/list", "/device/1/c/TEXT/tokens/list",
     "/database/1/\(Rig.container)/development/TEXT/zones/list",

@@ -23,13 +23,13 @@ import Testing
   /// - 1416: P5, a fault of the check: a verdict on an attempt for an earlier registration of the
   ///   device
   /// - 2197: P5, a retired device got a second reason, which was never reported
-  /// - 2718: `explain`, a fault of the check: the end of a share that had not come to the
-  ///   participant's partition
+  /// - 2718: `explain`, a fault of the check: it used the end of a share before that end had come
+  ///   to the participant's partition
   /// - 3806: P5, a fault of the check: a verdict that arrives before its push
   /// - 4261: P2, a fault of the check: a message that arrives before an earlier message of
   ///   another track
-  /// - 5316 and 7993: `explain`, a fault of the check: a delivered push made it forget a
-  ///   retirement
+  /// - 5316 and 7993: `explain`, a fault of the check: after a delivered push, the check forgot
+  ///   that the device was retired
   /// - 5869 and 6685: `explain`, a change's alert gave way to another alert of this change
   /// - 7021: `explain`, a wake of a later registration was taken for a repeat of what the courier
   ///   had told
@@ -69,9 +69,9 @@ import Testing
     Issue.record("\(mutant) was not caught")
   }
 
-  /// The simulation explains random changes for random devices, and compares each explanation with
-  /// what the world saw without the relay's entries. `zonerelay-simulate` counts the reasons of the
-  /// explanations over thousands of seeds.
+  /// The simulation explains random changes for random devices. It compares each explanation with
+  /// what the world saw itself, without a look at the relay's entries. `zonerelay-simulate` counts
+  /// the reasons of the explanations over thousands of seeds.
   @Test func `a thousand explanations are what the worlds saw`() {
     var explained = ExplanationCounts()
     for seed in UInt64(30_000)..<31_000 where Simulation.explains(seed: seed) {

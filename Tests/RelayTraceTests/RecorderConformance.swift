@@ -123,7 +123,7 @@ import Testing
   }
 
   /// The first life ends cleanly, and the second life writes nothing. Only the number of the third
-  /// life shows that another life came between the two.
+  /// life shows that another life came between the first and the third.
   @Test(arguments: Kind.allCases)
   func `a life that recorded nothing leaves a gap of unknown size`(kind: Kind) async throws {
     let lives = try Lives(kind)

@@ -75,8 +75,8 @@ import ZoneRelayTesting
     #expect(rig.clock.sleeps.count == 3, "another token is tried at once")
   }
 
-  /// A busy relay stays busy for a new token too, so the client waits for as long as the relay has
-  /// asked.
+  /// A busy relay stays busy, whatever user token a request brings. So with a new user token, too,
+  /// the client waits for as long as the relay has asked.
   @Test func `a new token waits where the relay has asked for a wait`() async throws {
     let rig = try Rig()
     try await rig.client.fetchAllChanges()

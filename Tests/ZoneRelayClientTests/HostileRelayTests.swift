@@ -57,7 +57,7 @@ import ZoneRelayTesting
     #expect(await transport.count < 10)
   }
 
-  /// Two tokens that follow on each other for ever.
+  /// The relay answers token A with token B, and token B with token A, without end.
   @Test(arguments: ["changes/database", "changes/zone", "notifications/changes"])
   func `a circle of tokens is an error and no loop`(path: String) async throws {
     let transport = ScriptedTransport { asked, count in

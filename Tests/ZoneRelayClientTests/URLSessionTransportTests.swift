@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  /// The server is never silent for long.
+  /// The server sends some bytes often, so no single wait for bytes is as long as the timeout.
   @Test func `an answer that takes longer than the timeout is an error`() async throws {
     let server = try OneAnswerServer(
       "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", drips: 10)

@@ -131,7 +131,7 @@ import ZoneRelayTesting
     #expect(await rig.sink.accounts.last == "_alice > _bob")
   }
 
-  /// As in an app with a client for each of two containers.
+  /// An app may have two containers, with one client for each.
   @Test func `a push of another container is ignored`() async throws {
     let rig = try await Self.rig()
     let before = await rig.relay.requests.count
@@ -149,7 +149,7 @@ import ZoneRelayTesting
     let names = #","nb":\#(time),"z":[["Notes","_alice",1],["Plans","_bob",3,1]]"#
     let report = try await rig.client.handle(Self.wake(1, names))
     #expect(report.deferredUntil == Date(timeIntervalSince1970: Double(time)))
-    // With `"m":1` the client fetches everything, but not the zone that must wait.
+    // After a wake with `"m":1` the client fetches everything except the zone that must wait.
     try await rig.client.handle(Self.wake(2, #","m":1"# + names))
     #expect(await rig.sink.zones[Rig.shared] == nil)
     rig.clock.pass(.seconds(61))

@@ -61,7 +61,8 @@ struct CommandLinePhone: Sendable {
     }
   }
 
-  /// Leaves the relay, unless the phone's state stays for the next run.
+  /// Signs out, so that the relay unregisters the phone, unless the state of the phone is kept for
+  /// the next run.
   func end() async {
     guard !isKept else { return }
     do { try await client.signOut() } catch { await tell(error) }

@@ -11,7 +11,8 @@ struct PhoneRun {
   let time: Span?
 
   func run() async throws -> ExitStatus {
-    // Without this line, a closed output would end the process before the phones leave the relay.
+    // Without this line, a closed output would end the process before the phones have signed out
+    // of the relay.
     signal(SIGPIPE, SIG_IGN)
     let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
     var end = End.interrupted

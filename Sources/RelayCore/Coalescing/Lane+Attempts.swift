@@ -132,7 +132,8 @@ extension Lane {
     if pending.alerts.contains(where: { $0.key == shown.key }) {
       ledger.settle(1, as: \.merged)
     } else if pending.alerts.count >= limits.alertsPending {
-      // Newer alerts that came during the attempt replace the oldest alert, which is `shown`.
+      // Newer alerts have taken all places, because alerts came during the attempt. So the oldest
+      // alert gives way: `shown`, the alert of the failed attempt.
       pending.lostAlerts = true
       ledger.settle(1, as: \.merged)
     } else {

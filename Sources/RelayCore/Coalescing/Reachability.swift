@@ -46,7 +46,7 @@ package struct PushFallback: Hashable, Sendable {
   /// When the push is due: `courierGrace` after the first wake, so that later wakes do not delay
   /// it.
   package var until: Instant
-  /// The deadline of the newest wake.
+  /// The time until which the relay tries to deliver the newest wake.
   package var deadline: Instant
 
   package init(first: UInt32, last: UInt32, until: Instant, deadline: Instant) {

@@ -8,7 +8,8 @@ package enum Withdrawal: Hashable, Sendable {
     means(content.subscription, content.zone, content.database)
   }
 
-  /// Whether a notification of this subscription, for this zone in this database, is not told.
+  /// Whether this withdrawal is about a notification of this subscription, for this zone in this
+  /// database.
   func means(_ subscription: SubscriptionID, _ zone: ZoneID, _ database: Database) -> Bool {
     switch self {
     case .subscription(let id, let its): subscription == id && database == its

@@ -12,7 +12,7 @@ package struct JournalReplay: ~Copyable {
   private var (traced, untold) = (0, 0)
   /// How many entries of the journal were stepped again.
   package private(set) var replayed = 0
-  /// The greatest durable time.
+  /// The latest time that the store has: of a partition's tables or of an entry of the journal.
   private(set) var latest: Instant
 
   /// - Parameters:

@@ -117,7 +117,8 @@ package struct Route: Sendable {
     }
   }
 
-  /// Sets new rules, which apply from the next stop and the next report of a dead address on.
+  /// Sets new rules. They apply to all later stops of the route, and to all later reports of a dead
+  /// address.
   package mutating func reconfigure(probe: Span, pruning rule: Pruning.Rule) {
     circuit.reconfigure(probe: probe)
     pruning.reconfigure(rule)

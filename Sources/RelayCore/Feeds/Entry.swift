@@ -109,7 +109,7 @@ package struct Life: Hashable, Sendable {
   }
 }
 
-/// What feeds show in addition to a life.
+/// What a feed shows of a zone, record or notification in addition to its `Life`.
 package enum Detail: Hashable, Sendable {
   /// `author` is the user whose device made the last change. `nil` means that the author is the
   /// zone's owner, or that no device made the change. Pages show only to the author's own clients

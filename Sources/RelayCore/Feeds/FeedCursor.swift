@@ -37,8 +37,8 @@ package struct Eras: Hashable, Sendable {
   ///
   /// If the copy has the era of `place`, that era was the last one in the copy, and the restore
   /// began the next era. If the copy does not have the era of `place`, that era began after the
-  /// copy was made. In the restored store, the position of `place` then belongs to an era that
-  /// began with the restore or later.
+  /// copy was made. In the restored store, another era has the position of `place`, and that era
+  /// began with the restore or later. The result is where that era begins.
   package func beginning(insteadOf place: FeedCursor) -> Position {
     guard let index = all.firstIndex(where: { $0.id == place.era }) else {
       return of(place.newest.ordinal).map { Position($0.first) } ?? .zero

@@ -51,7 +51,8 @@ extension Limits {
 }
 
 extension Change {
-  /// The subjects, each with its feed, that must be present or for which the feed must have room.
+  /// The subjects that this change needs in feeds, each with its feed. The feed must have the
+  /// subject already, or must have room for it.
   package var places: [(feed: FeedKey, subject: Subject)] {
     guard database != .public, !zone.isDefault else { return [] }
     let own = (feed: ownerFeed, subject: Subject.zone(zone))

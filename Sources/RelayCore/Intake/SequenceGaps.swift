@@ -11,8 +11,8 @@ package struct SequenceGaps: Hashable, Sendable {
     }
   }
 
-  /// The runs in order of number, which is also the order of `since`, because a number goes missing
-  /// only when it is above all earlier numbers.
+  /// The runs of missing numbers, in order of number. This is also the order of `since`: a number
+  /// is found missing only when a higher number comes, above all numbers that came before.
   package private(set) var runs: [Run]
 
   package init(_ runs: [Run] = []) { self.runs = runs }

@@ -21,8 +21,8 @@ enum SearchWords {
     func hash(into hasher: inout Hasher) { hasher.combine(hash) }
   }
 
-  /// The most bytes of a word. A longer run of letters is not a word, because Swift takes long to
-  /// compare a letter with thousands of marks.
+  /// The most bytes of a word. A longer run of letters is not a word: a letter may carry thousands
+  /// of combining marks, and Swift takes long to compare such letters.
   static let wordBytesMax = 255
 
   /// Adds a text's words, each once.

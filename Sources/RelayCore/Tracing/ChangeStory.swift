@@ -136,8 +136,10 @@ extension ChangeStory {
     return route.transport == registration.transport && route.topic == registration.topic
   }
 
-  /// Why the device was retired. Of a retirement that is over, the relay knows only how the
-  /// retirement ended.
+  /// Why the device was retired. A retirement ends when the app registers the device again, or when
+  /// the registration is removed: by the app, or by the relay before it registers another device of
+  /// the user. After that, the relay knows only whether the device was registered again or the
+  /// registration was removed.
   private var retirement: String {
     guard let registration = standing.registration else { return "unregistered since" }
     return registration.retirement?.reason ?? "registered anew since"

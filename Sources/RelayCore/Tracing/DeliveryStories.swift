@@ -77,8 +77,9 @@ struct DeliveryStories {
     return isNews
   }
 
-  /// A replay repeated the match, and the delivery may pend anew or as another part. The counts
-  /// in `carried` no longer hold: the next match examines all deliveries of the alert it replaces.
+  /// A replay repeated the match. The notification may pend again, perhaps in another part of the
+  /// lane than before (`TracedPart`). The counts in `carried` no longer hold: the next match
+  /// examines all deliveries of the alert that it replaces.
   private mutating func repeated(_ index: Int, as part: TracedPart) {
     carried = [:]
     show(index, as: part)

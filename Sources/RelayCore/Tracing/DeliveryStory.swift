@@ -115,8 +115,9 @@ struct DeliveryStory {
     guard case .pends(let part, _, let instead) = outcome else { return }
     if other.position == match.position {
       isOver = false
-      // The lane may put the notification into another part than in the life before. For example, a
-      // crash loses that the device had read another zone, and then there is no room for this zone.
+      // The lane may put the notification into another part than in the life before. For example,
+      // the device had read another zone, and so the lane had room for this zone. The relay lost
+      // that read in a crash, and now the lane has no room for this zone.
       parts = [part]
       // The event that made the lane forget is older than the match, or the replay steps it again.
       repeats = .all
@@ -159,8 +160,8 @@ struct DeliveryStory {
     case .pending:
       if tells(wake) { (state, repeats) = (.flying(wake, ifFails: nil), .all) }
     case .ended(let reason) where mayPendAgain:
-      // If the wake shows another notification, it names one of `parts` because of that one.
-      // Such a wake does not say that this notification pends again.
+      // A wake that shows another notification names one of `parts` because of that other
+      // notification. Such a wake does not say that this notification pends again.
       guard tells(wake), isAlert || wake.shows == match.notification else { return }
       (state, repeats) = (.flying(wake, ifFails: reason), .all)
     case .told(let told) where told.isOverCourier && wake.transport != .courier:

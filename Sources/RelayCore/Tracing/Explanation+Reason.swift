@@ -3,7 +3,7 @@ extension Explanation {
   /// and `docs/operations.md` explains each reason. If several reasons hold, the first in the order
   /// of the change's journey is given.
   package enum Reason: Hashable, Sendable {
-    // The change does not concern the device.
+    // Reasons why the change does not concern the device:
 
     /// The change repeats what holds already, or would end a default zone, or came too late: a
     /// change with a higher number had settled the same record or participant, or the zone's life
@@ -26,8 +26,9 @@ extension Explanation {
     /// The device made the change itself.
     case ownChange
 
-    // The change waits.
+    // Reasons why the change still waits to be told:
 
+    /// The lane's window is open until then, so that further changes can join the push.
     case gathering(until: Instant)
     /// The store has not taken the change into the feeds yet.
     case notFolded
@@ -46,14 +47,15 @@ extension Explanation {
     case notConnected
     case stopping
 
-    // The change was told by no push of its own.
+    // Reasons why the device needed no push of its own for the change:
 
+    /// The courier's wake with this number told of the change.
     case toldByCourier(UInt32)
     /// The alert of another notification told of the change, too.
     case alreadyTold(UInt32)
     case fetched(at: Instant)
 
-    // The relay will not tell the device of the change.
+    // Reasons why the relay will not tell the device of the change:
 
     case withdrawn(at: Instant)
     case rejected(String)

@@ -64,8 +64,9 @@ package struct TraceSearch: Sendable {
   package private(set) var found: [Identifier] = []
   /// Whether older changes were left out.
   package private(set) var hasMore = false
-  /// When the oldest kept entry was made. `gaps` is at how many places entries are missing.
+  /// When the oldest kept entry was made.
   package private(set) var since: Instant?
+  /// The number of places in the trace where entries are missing.
   package private(set) var gaps = 0
   private var devicesOf: [Identifier: [DeviceKey]] = [:]
   private var zoneOf: [Identifier: ZoneID] = [:]
@@ -173,7 +174,8 @@ package struct TraceSearch: Sendable {
     }
   }
 
-  /// How many further devices the change concerns.
+  /// How many devices the change concerns beyond the first `devicesMax`, which `devices(of:)`
+  /// gives. A device beyond them counts once for each match that has it.
   package func devicesLeft(of change: Identifier) -> Int { left[change] ?? 0 }
 
   /// The zones of the changes.

@@ -17,7 +17,7 @@ extension Fact {
       Footprint.fact + request.user.name.footprint + request.address.token.count
         + request.address.topic.footprint
     case .unregister, .slice, .setBadge, .expireTokens, .lostHistory, .tick, .forget:
-      // These facts hold only names of at most 255 bytes each.
+      // A fact of these kinds holds no long list: only names of at most 255 bytes each, or a token.
       Footprint.fact * 3
     }
   }

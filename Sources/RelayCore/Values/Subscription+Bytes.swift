@@ -43,7 +43,8 @@ extension ZoneID {
 
 extension NotificationInfo {
   fileprivate var bytes: Int {
-    // Sums without joined lists, because every removal of a subscription counts its bytes.
+    // This code counts each list on its own. To join the lists first would take more time, and this
+    // code runs at every removal of a subscription.
     func names(_ list: [String]) -> Int { list.reduce(0) { $0 + 16 + $1.utf8.count } }
     let texts = [sound, category, collapseKey].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
     return alert.texts.reduce(texts) { $0 + ($1?.utf8.count ?? 0) }

@@ -119,7 +119,8 @@ extension KeySet.Key {
       let modulus = bytes[0].drop { $0 == 0 }
       let bits = modulus.count * 8 - (modulus.first?.leadingZeroBitCount ?? 0)
       let exponent = bytes[1].drop { $0 == 0 }
-      // `rs256` creates a key from any numbers of these sizes, but the attempt costs nothing.
+      // Today the library creates an `rs256` key from any numbers of these sizes. This code tries
+      // it anyway, because the attempt costs little and a later library may refuse some numbers.
       return Self.modulusBits.contains(bits) && 1...8 ~= exponent.count
         && exponent.last.map { $0 % 2 == 1 } ?? false && exponent != [1] && (try? rs256) != nil
     case .eddsa:

@@ -26,7 +26,7 @@ final class AnswerMemoryLimit: Sendable {
   }
 
   /// - Parameters:
-  ///   - held: the bytes that the answer has already.
+  ///   - held: the bytes of memory that the answer has taken already.
   ///   - isDone: true if the request has been carried out; its answer is then sent in any case.
   fileprivate func take(
     _ bytes: Int, beside held: Int, for caller: CallerID, isDone: Bool

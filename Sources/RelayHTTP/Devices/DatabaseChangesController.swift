@@ -91,8 +91,8 @@ struct DatabaseChangesController: Sendable {
     from cursor: DigestCursor?
   ) async throws -> Response {
     try await store.visible([.feed(feed)], until: request.until)
-    // The head is read before the zones. A zone that is created between the two reads is then
-    // listed twice; in the other order it could be missing.
+    // Read the feed's newest position before the zones. A zone that is created between the two
+    // reads is then listed twice; in the other order it could be missing.
     let token =
       if let cursor { cursor.token } else {
         feeds.seal(

@@ -14,8 +14,9 @@ struct RemoteAddress: Hashable, Sendable {
   /// - Returns: nil for a Unix socket.
   init?(_ address: SocketAddress?) {
     switch address {
-    // A file may use a member of a C structure only if it imports the member's module: the module
-    // that the compiler loads first. So this code reads bytes, whose layout is always the same.
+    // The fields of the C structure belong to the C library's module or to NIO's, depending on
+    // which of the two the compiler loads first, and a file may use only fields of a module that it
+    // imports. So this code reads bytes, whose layout is always the same.
     case .v4(let address): self.init(withUnsafeBytes(of: address.address) { Array($0[4..<8]) })
     case .v6(let address): self.init(withUnsafeBytes(of: address.address) { Array($0[8..<24]) })
     case .unixDomainSocket, nil: return nil

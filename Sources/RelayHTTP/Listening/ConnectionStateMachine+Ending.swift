@@ -26,8 +26,9 @@ extension ConnectionStateMachine {
   mutating func depart() {
     guard isLeaving, phase != .closed, unsent == 0 else { return }
     // If the relay closed the connection while the client still writes, the kernel would reset the
-    // connection, and the client would lose the part of the answer that it has not read yet. After
-    // an invalid body nothing is read, and the client gets the answer if it reads it in this time.
+    // connection, and the client would lose the part of the answer that it has not read yet. So the
+    // relay waits for the rest of the body, at most `lingering`. After an invalid body, the relay
+    // reads nothing more, and the client gets the answer if it reads the answer within that time.
     guard isDiscarding else { return close() }
     guard phase != .lingering else { return }
     phase = .lingering

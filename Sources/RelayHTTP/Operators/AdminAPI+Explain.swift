@@ -118,7 +118,7 @@ extension WireError {
   }
 }
 
-/// A search that the recorder's thread fills.
+/// A search that the recorder's thread carries out: the thread gives it the entries of the trace.
 private final class SharedSearch: Sendable {
   private let search: Mutex<TraceSearch>
   init(_ search: TraceSearch) { self.search = Mutex(search) }

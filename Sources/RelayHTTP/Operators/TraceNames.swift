@@ -84,7 +84,8 @@ extension Verdict {
 }
 
 extension TracedReceipt {
-  /// How the device showed what it has received.
+  /// How the relay learned what the device has received: the page that the device read, or what the
+  /// device sent.
   var kind: String {
     switch self {
     case .acknowledged(.notifications(_, .page)): "page of notifications"

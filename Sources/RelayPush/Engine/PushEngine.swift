@@ -192,7 +192,7 @@ package final class PushEngine: @unchecked Sendable {
       }
       guard let link = pool.begin(at: now) else { return }
       guard handover?.begin() != false else {
-        // The push was taken back since the check above; the next round removes it.
+        // The push was taken back since the check above; the next pass of this loop removes it.
         perform(pool.ended(link, answered: false, proof: false, at: now))
         continue
       }

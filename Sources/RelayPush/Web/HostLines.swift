@@ -20,7 +20,7 @@ struct HostLines<Item> {
   /// The hosts with earned places that have a waiting request and a free place, each once.
   private var turns: Deque<String> = []
   private var unprovenTurns: Deque<String> = []
-  /// Places used by hosts that have earned no places.
+  /// The number of places in use by hosts that have no earned place now.
   private var unproven = 0
   private var isUnprovenNext = false
 

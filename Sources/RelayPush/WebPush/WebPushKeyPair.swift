@@ -34,7 +34,8 @@ package enum WebPushKeyPair {
 
   /// The public half that a PEM file names beside the private one; nil if it names none.
   private static func publicHalf(in pem: String) -> [UInt8]? {
-    // The settings accepted this text as a private key. What fails here only names no public half.
+    // The settings accepted this text as a private key already. So if the text cannot be read here,
+    // it only means that the file does not name a public half.
     guard let document = try? PEMDocument(pemString: pem),
       let root = try? DER.parse(document.derBytes)
     else { return nil }

@@ -19,7 +19,8 @@ struct WorldObserver {
     var query = Ordinal.zero
     var many = Ordinal.zero
     var alerts: [String: Ordinal] = [:]
-    /// The last fact covered by a wake that said that more pends than it names, such as alerts.
+    /// The last fact that is covered by a wake with `isMore`. Such a wake says that it does not
+    /// name all that happened: more subjects pend, or the relay has dropped an alert.
     var lostAlerts = Ordinal.zero
     var notifications = Position.zero
     /// For each courier alert, by its wake number, the further subjects that the alert named. These
@@ -62,7 +63,7 @@ struct WorldObserver {
   /// For each address, the device that holds it by an answered registration which no other
   /// registration has followed.
   private(set) var owners: [Address: DeviceKey] = [:]
-  /// The ledgers as last printed in a trace.
+  /// The ledgers as the simulation last printed them, if it prints each step.
   var ledgers: [PartitionID: Ledger] = [:]
   /// Set when a trim has removed old rows from the store.
   var hasTrimmed = false
@@ -249,8 +250,8 @@ struct WorldObserver {
   /// Records what the device has read, or that it has handled a wake and everything that the wake
   /// named, even if the device missed earlier wakes.
   ///
-  /// - Parameter before: if the device has read a zone, the last fact of its user's partition up to
-  ///   which it has read the zone.
+  /// - Parameter before: if the device has read a zone: the reading covers the facts of the
+  ///   partition of the device's user up to this one.
   mutating func acknowledged(
     _ what: Acknowledged, by key: DeviceKey, before: Ordinal = .zero
   ) {

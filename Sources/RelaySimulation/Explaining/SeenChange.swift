@@ -33,7 +33,7 @@ struct SeenChange {
     var runsApp: Bool
     var position: Position
     var zonePosition: Position
-    /// Whether a slice may have fired it later than the world saw.
+    /// Whether a slice of a fan-out may have fired the subscription later than the world noted it.
     var isLate = false
   }
 

@@ -15,7 +15,7 @@ struct SeenDelivery {
   /// Alerts with the same appearance that slices may have fired; they may be newer.
   private var late: Set<String> = []
   private var hasNewerAlert = false
-  /// The appearances of newer alerts, without the own one.
+  /// The appearances of newer alerts that look different from this alert.
   private var others: Set<String> = []
   private let alertsPending: Int
   /// Whether newer alerts may have crowded this alert out, so that this notification pends in the
@@ -26,8 +26,9 @@ struct SeenDelivery {
   private var endsIfFails = false
   /// Whether a failed attempt may have been the last one.
   private var mayHaveEnded = false
-  /// The outcomes that were possible when the relay may have retired the device. They stay possible
-  /// even if a push that was under way then is delivered, or a push that shows a newer alert.
+  /// The outcomes that were possible at the moment when the relay may have retired the device. They
+  /// stay possible even if the provider then delivers a push that was under way at that moment, or
+  /// delivers a push that shows a newer alert.
   private var lasting: Set<String> = []
   /// The courier's wake that told of the notification, until the device has the change.
   private var courierWake: UInt32?
@@ -67,7 +68,8 @@ struct SeenDelivery {
       if database == fired.database, zones.contains(fired.zone) { courierWake = nil }
     case .marked(let notifications):
       guard fired.alert != nil else { return }
-      // Once a newer alert has replaced this one, only the relay knows which of them the mark ends.
+      // Once a newer alert has replaced this alert, only the relay knows which of the two alerts a
+      // read mark cancels.
       let replacing = newer.union(late)
       if notifications.contains(fired.notification), replacing.isEmpty {
         received()

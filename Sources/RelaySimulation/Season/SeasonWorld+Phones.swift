@@ -12,7 +12,8 @@ enum PhoneTurn {
   case installed
   /// A push has reached Apple, or has waited at Apple until the phone was online.
   case pushed
-  /// The allowance may suffice for the push that waits on the phone.
+  /// A push waits on the phone, and the phone's allowance for background runs may suffice for it
+  /// now.
   case allowed
   case fetches
 }

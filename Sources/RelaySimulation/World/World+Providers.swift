@@ -118,7 +118,8 @@ extension World {
     let accepted = providers.accepted.removeValue(forKey: attempt.id)
     switch verdict {
     case .delivered, .deliveredElsewhere:
-      // The device may get the push after this. What the push names counts as told from now on.
+      // The provider has accepted the push. The device may get the push later than this verdict,
+      // but what the push names counts as told from now on.
       if let accepted { observer.taken(accepted) }
     default: break
     }

@@ -35,7 +35,8 @@ final class FakeServer: Sendable {
   /// - Parameters:
   ///   - control: the path of a Unix socket where faults are changed; nil means no socket.
   ///   - lacks: faults that this stand-in does not support.
-  ///   - serve: adds the handlers of a connection behind the connection's gate.
+  ///   - serve: adds the handlers of a connection after the connection's `Gate`, the handler that
+  ///     acts like a broken network.
   /// - Returns: the port.
   func listen(
     host: String, port: Int, control: String?, lacks: Set<String> = [],

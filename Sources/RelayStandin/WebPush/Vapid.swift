@@ -45,7 +45,7 @@ enum SealedHeader {
     // A message has the header (86 bytes) and at least the delimiter and the tag (17 bytes).
     guard bytes.count >= 86 + 17, bytes[20] == 65 else { return false }
     let size = bytes[16..<20].reduce(0) { $0 << 8 | Int($1) }
-    // A key in any other form is invalid.
+    // The sender's public key must be an uncompressed point of P-256 (65 bytes).
     return size >= 18 && bytes.count - 86 <= size
       && (try? P256.KeyAgreement.PublicKey(x963Representation: bytes[21..<86])) != nil
   }

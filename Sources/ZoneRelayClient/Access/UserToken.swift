@@ -35,7 +35,7 @@ public struct UserToken: Hashable, Sendable {
 
 /// Why the client asks the app for a user token.
 public enum CredentialReason: Hashable, Sendable {
-  /// The client has no token yet.
+  /// The client has no user token yet.
   case needed
   /// The relay refused the last token, so the app must get a new one. If the relay refuses the new
   /// one too, the client stops and shows ``SyncStatus/signedOut``.

@@ -7,7 +7,8 @@ public indirect enum FieldValue: Hashable, Sendable {
   case double(Double)
   case bytes(Data)
   case timestamp(Date)
-  /// A reference to a record; nil as its zone means the record's own zone.
+  /// A reference to another record, by that record's name and zone. If the zone is nil, the other
+  /// record is in the same zone as the record that has this value.
   case reference(String, zone: ZoneID?)
   case location(latitude: Double, longitude: Double)
   /// Values of one type.

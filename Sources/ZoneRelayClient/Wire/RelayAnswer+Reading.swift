@@ -9,7 +9,8 @@ extension RelayAnswer {
     // call, so a 410 here comes from a proxy before the relay.
     case 408, 410, 429, 500...599:
       RelayError(.busy, reason(path), retryAfter: retryAfter(at: now))
-    // A relay does not redirect: a network that asks for a sign-in has answered, or a proxy.
+    // A relay does not redirect. So this answer comes from a proxy, or from a network that asks its
+    // user to sign in.
     case 300...399: RelayError(.badAnswer, reason(path))
     default: RelayError(.refused, reason(path))
     }

@@ -18,7 +18,7 @@ struct WorkQueue {
   private var isRunning = false
   private(set) var calls: [Caller] = []
   private(set) var fetchers: Set<Caller> = []
-  /// Callers in `calls` for whom the work before them must end soon.
+  /// The callers in `calls` that want the work ahead of them to end soon.
   private var stopping: Set<Caller> = []
   private var callers: Caller = 0
 

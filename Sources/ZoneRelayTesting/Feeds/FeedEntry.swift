@@ -5,8 +5,10 @@ struct FeedEntry {
   var position = 0
   /// The position at which the zone or record was first created.
   private(set) var born = 0
-  /// The positions at which the zone or record was last deleted, and was then created again.
+  /// The position of the last deletion after which the zone or record was created again; 0 if it
+  /// was never created again.
   private var died = 0
+  /// The position at which the zone or record was last created: at first, or after a deletion.
   private(set) var reborn = 0
   var isDeleted = false
   /// The installation that made the last change.

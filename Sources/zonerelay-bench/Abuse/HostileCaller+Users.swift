@@ -125,7 +125,8 @@ extension HostileCaller {
         database, endpoint, token: MeasuredDaemon.userToken(hostileUser), body))
   }
 
-  /// A UUID that differs in each turn.
+  /// A UUID that ends with `StampedRequest.mark`. `StampedRequest` replaces the mark by the number
+  /// of the request, so that each request states other UUIDs.
   private static func uuid(_ number: Int) -> String {
     String(format: "%08lx-0000-4000-8000-", number) + StampedRequest.mark
   }

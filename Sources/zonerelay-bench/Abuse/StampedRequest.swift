@@ -1,10 +1,10 @@
 import Foundation
 import NIOCore
 
-/// A request that is written once. Each turn only inserts its own number, so that the bench spends
-/// its time on sending and not on writing megabytes of text.
+/// A request whose text is made once and sent often. Before each sending, the bench only inserts a
+/// new number, so that it spends its time on sending and not on writing megabytes of text.
 struct StampedRequest: Sendable {
-  /// The placeholder of the number: twelve hexadecimal digits replace it.
+  /// The place for the number of the request: twelve hexadecimal digits replace this text.
   static let mark = "@@@@@@@@@@@@"
 
   private let bytes: [UInt8]

@@ -10,7 +10,7 @@ struct CatchUpBench: Measurement {
     commandName: "catchup", abstract: "S7: a page of changes, beside SQLite alone; an empty poll.")
 
   let bench: Workbench
-  /// Each walk of a reader reads 50 pages.
+  /// One walk of a reader reads all pages of the zone: 50 pages.
   private var walks: Int { bench.options.amount(10) }
   private var polls: Int { bench.options.amount(5_000) }
   private static let records = 10_000
@@ -63,7 +63,7 @@ struct CatchUpBench: Measurement {
     try await daemon.settle()
   }
 
-  /// Lets each reader walk the zone from its start to its end, `walks` times.
+  /// Lets each reader read all pages of the zone from its start to its end, `walks` times.
   ///
   /// - Returns: the daemon's CPU time for each page, in microseconds, and each reader's last token.
   private func read(_ daemon: MeasuredDaemon, walks: Int) async throws -> (Double, [String]) {

@@ -11,7 +11,7 @@ final class PageReader: LoadCaller, @unchecked Sendable {
   private let pages: Int
   private let limit: Int
   private var read = 0
-  /// The token at the end of the last walk.
+  /// The change token of the page that the reader read last.
   private(set) var token = ""
 
   init(walks: Int, pages: Int, limit: Int) {

@@ -21,7 +21,9 @@ final class CrowdPart: @unchecked Sendable {
   private(set) var broken: (any Error)?
   var isClosing = false
 
-  /// - Parameter numbers: the range of the paths that belong to this part.
+  /// - Parameters:
+  ///   - paths: the URL paths that the connections of the whole crowd request.
+  ///   - numbers: the indices of the paths that this part of the crowd requests.
   init(
     _ paths: [String], _ numbers: Range<Int>, areStreams: Bool, port: Int, loop: any EventLoop
   ) {

@@ -9,7 +9,8 @@ struct PathBench: Measurement {
     commandName: "path", abstract: "S6, S10: from an event to the push that it leads to.")
 
   let bench: Workbench
-  /// The number of users for each way of posting.
+  /// The number of users whose events the bench posts in batches, and also the number of users
+  /// whose events it posts alone.
   private var users: Int { bench.options.amount(5_000) }
   private var idle: Int { bench.options.amount(300) }
   private static let batch = 100

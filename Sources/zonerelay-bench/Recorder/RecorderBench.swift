@@ -112,9 +112,9 @@ struct RecorderBench: Measurement {
   }
 
   private func figure(_ costs: [RecorderPair.Costs], _ posting: RecorderPair.Posting) -> Figure {
-    // The standard error says how far to trust the ratio. It is computed over pairs, because the
-    // slices of one pair are not independent: two daemons may differ for their whole life by more
-    // than the recorder costs.
+    // The standard error says how far to trust the ratio. The bench computes it over the pairs of
+    // daemons, and not over the slices of work. The slices of one pair are not independent: two
+    // daemons may differ for their whole life by more than the recorder costs.
     let pairs = costs.map { Self.mean($0.ratios) }
     let mean = Self.mean(pairs)
     let squares = pairs.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }

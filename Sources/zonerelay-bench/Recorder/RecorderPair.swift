@@ -2,8 +2,9 @@ import Foundation
 
 /// A daemon with the flight recorder and one without, side by side.
 ///
-/// A machine's speed changes within seconds. So the daemons work in turn, in short slices, and each
-/// slice of one daemon is compared with the neighbouring slice of the other daemon.
+/// A machine's speed changes within seconds. So the bench cuts the work of each daemon into short
+/// slices, lets the daemons work in turn, and compares each slice of one daemon with the
+/// neighbouring slice of the other daemon.
 struct RecorderPair {
   /// How events are posted.
   enum Posting: CaseIterable {
@@ -13,7 +14,8 @@ struct RecorderPair {
     var name: String { self == .batched ? "in batches of 100" : "alone" }
   }
 
-  /// The CPU times of slices, in µs an event. Two slices of the same index ran one after the other.
+  /// The CPU times of the slices of work, in µs an event. Two slices of the same index ran one
+  /// after the other.
   struct Costs {
     var on: [Double] = []
     var off: [Double] = []
@@ -22,15 +24,16 @@ struct RecorderPair {
     var ratios: [Double] { zip(on, off).map { $0 / $1 } }
   }
 
-  /// The number of slices of each daemon, for each way of posting.
+  /// The number of slices into which the bench cuts a daemon's work, for each way of posting.
   private static let slices = 4
   private static let warm = 200
 
   private let on: PathScene
   private let off: PathScene
-  /// Whether the daemon with the recorder was started first, and works first in even slices.
+  /// Whether the daemon with the recorder was started first. The daemon that was started first also
+  /// works first in each slice of work with an even number.
   private let isOnFirst: Bool
-  /// The number of events in a slice.
+  /// The number of events that a daemon takes in one slice of its work.
   private let events: Int
 
   static func start(
@@ -61,7 +64,7 @@ struct RecorderPair {
         func cost(_ scene: PathScene) async throws -> Double {
           try await scene.cost(of: users, eventsEach: posting.eventsEach).each(of: events)
         }
-        // The daemon that works first changes with each slice, so that a drift of the machine's
+        // With each slice of work, the other daemon works first, so that a drift of the machine's
         // speed favours neither daemon.
         let pair = try await inTurn(isOursFirst: slice.isMultiple(of: 2) == isOnFirst) {
           try await cost(on)

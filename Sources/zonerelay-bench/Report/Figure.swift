@@ -1,4 +1,5 @@
-/// One line of a report: the result of zonerelay, its reference and the target.
+/// One line of a report: the measured value of zonerelay and, if there are any, the value that it
+/// is compared with and the target.
 struct Figure: Codable {
   /// The goal of docs/performance.md that the figure belongs to, such as `S1`.
   var goal: String
@@ -6,7 +7,7 @@ struct Figure: Codable {
   var unit: String
   var ours: Spread
   var reference: Reference?
-  /// The ratio of ours to the reference, for each pair.
+  /// Each of our values, divided by the value of the reference; nil if there is no reference.
   var ratio: Spread?
   /// The target for the ratio, or for the value itself where there is no reference.
   var target: Target?

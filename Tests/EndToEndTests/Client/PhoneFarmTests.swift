@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Many phones of the command line in one process, as an app team's CI runs them.
+/// Many simulated phones in one process of `zonerelay phone`, as an app team's CI runs them.
 @Suite struct PhoneFarmTests {
   @Test func `a farm of phones on a bad network ends after its time, with sums`() async throws {
     let (workplace, standin) = try await Workplace.withStandin()

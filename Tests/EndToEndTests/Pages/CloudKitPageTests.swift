@@ -76,7 +76,7 @@ import ZoneRelayClient
     ] { #expect(text.contains(name), "\(name)") }
   }
 
-  /// The client that the page makes at the launch of the app.
+  /// Makes the client of the sample in docs/cloudkit.md, as an app does when it is launched.
   private static func client(
     _ copy: ArticleCopy, _ shell: QuickStartShell
   ) async throws -> ZoneRelayClient {

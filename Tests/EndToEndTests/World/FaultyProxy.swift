@@ -79,7 +79,7 @@ final class FaultyProxy: Sendable {
         headers: head.headers.filter { !["host", "content-length"].contains($0.name.lowercased()) }
           .map { (name: $0.name, value: $0.value) },
         body: body, timeout: .seconds(70))
-      // While the daemon is down there is no answer, and the connection is cut.
+      // While the daemon is down there is no answer, and the proxy cuts the client's connection.
       guard fault != .cutAfter, let answer = try? await client.send(request) else { return nil }
       return answer
     }

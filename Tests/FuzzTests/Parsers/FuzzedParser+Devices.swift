@@ -24,8 +24,8 @@ extension FuzzedParser {
     FuzzedParser("sealed-text", texts: [sealedText], words: ["-", "_", "="]) { bytes in
       let text = String(decoding: bytes, as: UTF8.self)
       _ = SealedText.open(text, for: .courier, count: 2, with: FuzzKeys())
-      // The same bytes with a correct authentication code, so that the parser reads the lengths
-      // inside.
+      // The input of the fuzz test once more, now with a correct authentication code, so that the
+      // parser reads the lengths inside.
       let keys = FuzzKeys()
       var body = bytes.prefix(600).map { $0 }
       body.replaceSubrange(0..<min(4, body.count), with: [0, 0, 0, 7])

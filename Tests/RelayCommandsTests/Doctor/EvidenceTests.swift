@@ -75,7 +75,7 @@ import Testing
     #expect(codes(files([hidden])) == ["skipped"])
   }
 
-  // MARK: The machine
+  // MARK: The machine, the store and the output
 
   private let now = Instant(milliseconds: 1_795_000_000_000)
 

@@ -249,8 +249,8 @@ import Testing
     #expect(rig.nextStep == .attempt(isAlert: false))
   }
 
-  /// P6: if the numbers counted as reserved at the cut, a crash before the fold is durable would
-  /// give them out again.
+  /// P6: if the wake numbers counted as reserved at the cut, and the relay crashed before the fold
+  /// was durable, its next life would use the same numbers again.
   @Test func `wake numbers are reserved when the fold is durable, not at its cut`() {
     var rig = LaneRig()
     rig.zone(0)

@@ -106,7 +106,8 @@ import Testing
     before.turn(Run.request(1, Run.change(1)))
     _ = before.appended()
     let run = Run(before.world)
-    // If the disk is full, no fold may come. The fold lag counts from the newest replayed fact.
+    // The fold lag counts from the newest replayed fact, and not from the first fold of this life:
+    // while the disk is full, the relay cannot fold at all.
     #expect(run.counters.unfolded == 1 && run.counters.lastFold == before.now)
     #expect(run.turn(after: 200).first?.hasPrefix("fold") == true)
     #expect(run.reached.contains(.tailReplayed))

@@ -77,7 +77,7 @@ import Testing
     #expect(take(&forwarding, room: 2) == [1, 2])
   }
 
-  /// A row on its message's own track.
+  /// A row of the outbox on the track that belongs to its message.
   private func tracked(_ source: Int, _ serial: UInt64, _ event: Change.Event, _ zone: String)
     -> OutboxRow
   {

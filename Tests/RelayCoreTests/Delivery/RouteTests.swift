@@ -249,7 +249,7 @@ import Testing
   }
 
   /// The probe began before the route last stopped, or before the route got a new provider.
-  /// Earlier, the answer to such a probe closed the circuit.
+  /// An earlier version of the relay closed the circuit at the answer to such a probe.
   @Test(arguments: [false, true])
   func `an outdated probe does not close the circuit`(isRenewed: Bool) {
     var route = route(3)

@@ -31,9 +31,10 @@ import Testing
 
   private let feed = FeedState(head: Sample.position(40), floor: Sample.position(10))
 
-  /// The history that replaced a token's lost history begins with a life of the relay: with the one
-  /// after the token's life, or with the last one if the token is of that life. If the relay does
-  /// not know the token's life, the history begins with the life that holds the token's ordinal.
+  /// A token may belong to a history that the relay has lost. Another history replaced that
+  /// history. The new history begins with the life of the relay after the token's life, or with the
+  /// token's life if that is the relay's last. If the relay does not know the token's life, the new
+  /// history begins with the known life that holds the token's ordinal.
   @Test func `a lost history is replaced from the life that followed it`() {
     let eras = Eras([Era(id: 1, first: Ordinal(1)), Era(id: 2, first: Ordinal(5))])
     func beginning(_ era: UInt64, _ ordinal: UInt64) -> Position {

@@ -47,8 +47,8 @@ import Testing
     #expect(numbers(list, after: 0) == plain.sorted())
   }
 
-  /// Subscriptions come with rising serials. Pieces that stay half full would then double the
-  /// memory.
+  /// Subscriptions come with rising serials. If the list then left its pieces half full, it would
+  /// take twice the memory.
   @Test func `rising serials leave full pieces`() {
     var (rising, falling) = (PostingList(), PostingList())
     for number in 1...(4 * PostingList.pieceMax) {

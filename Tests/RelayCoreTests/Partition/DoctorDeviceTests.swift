@@ -48,8 +48,8 @@ import Testing
     #expect(isUncounted(&rig))
   }
 
-  /// Another doctor's change fires for all devices of the doctor's user; the own change of one
-  /// device does not wake it.
+  /// The devices of all doctors belong to one user. A change by another doctor fires for all of
+  /// these devices. A change that one of the devices made does not wake that device.
   @Test func `merged, own and withdrawn deliveries to doctors' devices change no count`() {
     var rig = rig()
     let other = Address(transport: .courier, topic: "", token: [2])

@@ -103,7 +103,7 @@ import Testing
       #expect(rig.partition.ledger.matched == 0 && journalled(rig.last).isEmpty)
       return rig.partition.work - before
     }
-    // One step is for the subscription, and one is for its filter.
+    // Each subscription counts as two units of work: one for itself and one for its filter.
     #expect(work(60) - work(10) == 50 * 2)
   }
 

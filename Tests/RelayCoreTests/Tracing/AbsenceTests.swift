@@ -239,8 +239,9 @@ import Testing
     #expect(rig.why(change, without: end..<rig.entries.count) == "budget")
   }
 
-  /// The zone pends once on the lane, for both subscriptions together. So the zone still pends
-  /// after both are removed.
+  /// Two subscriptions fired for the zone, and the zone pends on the lane once for both. The lane
+  /// keeps the name of only one of them, and a mark that it was not the only one. So the zone still
+  /// pends after both are removed. The explanation must not say that the withdrawn change pends.
   @Test func `what is withdrawn after lost entries does not pend`() {
     var rig = TraceRig.subscribed { $0.background.max = 1 }
     rig.change()

@@ -77,7 +77,8 @@ import Testing
     #expect(["crowded_out", "already_told"].contains(rig.why(change)))
   }
 
-  /// Lost entries may have ended the alert. A later wake that shows the alert proves the contrary.
+  /// One of the lost entries may have said that the alert ended. A later wake that shows the alert
+  /// proves that it had not ended.
   @Test func `an alert that is shown after lost entries woke the device`() {
     var rig = TraceRig.subscribed(visible: true)
     let change = rig.change()

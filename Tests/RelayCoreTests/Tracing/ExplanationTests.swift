@@ -211,7 +211,7 @@ import Testing
     #expect(rig.why(change) == "told_by_courier")
   }
 
-  // MARK: Told otherwise
+  // MARK: Told by other means than a push
 
   @Test func `the courier tells first, and a push repeats it unless the device acknowledges`() {
     var rig = TraceRig.subscribed()

@@ -23,7 +23,7 @@ struct TraceRig: ~Copyable {
     _ = relay.recovered()
   }
 
-  /// The next life begins with this partition.
+  /// Begins the next life of the relay, with one partition that has these tables.
   mutating func restart(_ tables: PartitionTables) {
     relay = Relay([tables], limits: limits, policy: policy, isTraced: true)
     _ = relay.recovered()

@@ -80,7 +80,8 @@ import Testing
     #expect(mutation.detail == .record(type: "A", tag: nil, author: shown))
   }
 
-  /// Devices and their owners are refused too, and those refusals are no changes.
+  /// The relay can refuse a registration or a read mark, too. Such a refusal must not count as a
+  /// rejected change.
   @Test(arguments: [
     (Refusal.tooManyParticipants(max: 1), Int64(1)), (.tooManyDevices(max: 1), 0),
     (.tooManyReadMarks(max: 1), 0),

@@ -67,7 +67,7 @@ import Testing
         logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
-    /// Runs the cache beside `body`.
+    /// Runs the `JWKSCache` in a task of its own while `body` runs.
     func run(_ body: @escaping @Sendable (World, Rig) async throws -> Void) async throws {
       let world = self
       try await withThrowingTaskGroup(of: Void.self) { group in

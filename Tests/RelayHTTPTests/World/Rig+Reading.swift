@@ -24,7 +24,7 @@ extension Rig {
     try await report(id, "share.\(kind)", record: nil, more: #","participant":"\#(user)""#)
   }
 
-  /// One zone's part of `changes/zone`.
+  /// The part about one zone in the answer of `changes/zone`.
   func page(
     _ zone: String = "ReadingList", _ members: String = "", in database: String = "private",
     as user: String = "_abc"

@@ -122,8 +122,9 @@ final class Socket: Sendable {
     return body(found.pointee.ai_addr, found.pointee.ai_addrlen)
   }
 
-  /// Reads the port as text. The members of `sockaddr_in` come from the C library or from NIO,
-  /// depending on which module the compiler reads first.
+  /// The port of a socket. This code lets `getnameinfo` write the port as text, because it may not
+  /// use the members of `sockaddr_in`: they belong to the C library's module or to NIO's, depending
+  /// on which of the two the compiler reads first.
   private static func port(of fd: Int32) -> Int {
     var name = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)

@@ -12,13 +12,13 @@ final class TestRelay: RelayService, FeedReader {
     var readFailure: StoreError?
     var health = HealthSnapshot()
     var readiness = Readiness.ready
-    /// Called at each read.
+    /// The relay calls this at each read that does not fail with `readFailure`.
     var onRead: @Sendable () -> Void = {}
-    /// Awaited before a page is read, with the page's user.
+    /// The relay awaits this before it reads a page. The argument is the user who reads the page.
     var onPage: @Sendable (UserID) async -> Void = { _ in }
-    /// Awaited before a device is looked up.
+    /// The relay awaits this before it looks up a device.
     var onDevice: @Sendable () async -> Void = {}
-    /// Awaited before facts are taken.
+    /// The relay awaits this before it takes facts.
     var onSubmit: @Sendable () async -> Void = {}
   }
 

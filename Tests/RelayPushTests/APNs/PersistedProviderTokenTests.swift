@@ -91,9 +91,10 @@ import Testing
     }
   }
 
-  /// A start with a wrong clock writes its own token beside the good one. So Apple sees no update
-  /// too soon after the correction, whether the clock was ahead or behind (as on a machine whose
-  /// clock has no battery).
+  /// A relay that starts with a wrong clock keeps its new provider token beside the good one. After
+  /// the correction of the clock it uses the good one again, so that Apple does not see a new
+  /// provider token too soon. The clock may be ahead or behind, as on a machine whose clock has no
+  /// battery.
   @Test(arguments: [Span.days(20 * 365), .days(-20 * 365)])
   func `a start with a wrong clock does not overwrite the valid token`(_ off: Span) async throws {
     let pem = P256.Signing.PrivateKey().pemRepresentation

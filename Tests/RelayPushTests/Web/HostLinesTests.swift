@@ -119,7 +119,7 @@ import Testing
 
   /// - Parameters:
   ///   - first: the places of a new host; `nil` means as many as any host may have.
-  ///   - unproven: the places that all hosts without earned places share.
+  ///   - unproven: the number of places that all hosts without an earned place share.
   private static func lines(
     places: Int, first: Int? = nil, unproven: Int = 100
   ) -> HostLines<Int> {

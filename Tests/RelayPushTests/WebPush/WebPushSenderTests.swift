@@ -84,8 +84,9 @@ import Testing
         }
         all = await verdicts.all()
         // On a busy machine the third and fourth push may be sent some milliseconds after the first
-        // two. Then they have time to leave when the first two end, so the test begins again. A
-        // TLS connection takes longer than two milliseconds.
+        // two. Then they may still leave when the first two have ended, so the test begins again.
+        // If all six are sent within two milliseconds, the third and fourth push cannot leave: a
+        // TLS connection takes longer than that.
         if duration < .milliseconds(2) { break }
       }
       let silence = Verdict.later(after: nil, .device, .init("no answer in time"))

@@ -7,7 +7,7 @@ struct Bench {
   static let scope = Scope(container: "iCloud.com.example.notes", environment: .development)
   static let owner = UserID("_owner")
 
-  /// The bench keeps the home, because a home that nothing keeps removes its data.
+  /// The bench holds this object: a `StoreHome` that nothing refers to removes its data.
   let base: any StoreHome
   let store: any Store
   let leases: [Lease]

@@ -313,7 +313,8 @@ import Testing
     #expect(try await bench.store.head(of: bench.notifications) == anew[1])
   }
 
-  /// The store never removes the expiry of a feed without entries, so it must bound their number.
+  /// The store never removes the `FeedExpiry` of a feed without entries, so it must bound how many
+  /// of these it keeps.
   @Test(arguments: StoreKind.allCases)
   func `the number of expiries kept for empty feeds is bounded`(kind: StoreKind) async throws {
     for (count, isExpired) in [(-1, false), (0, false), (1, true)] {

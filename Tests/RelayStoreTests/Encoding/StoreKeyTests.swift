@@ -5,8 +5,8 @@ import Testing
 
 /// The keys of the store's rows.
 @Suite struct StoreKeyTests {
-  /// A read of all rows whose keys begin with one key ends before the end of that key. The end is
-  /// empty if no key is greater.
+  /// `StoreKey.end` is the upper bound of a read of all rows whose keys begin with a given key: the
+  /// read ends before the bound. The bound is empty if no key is greater than all of those keys.
   @Test(arguments: [
     (bytes: [1, 2] as [UInt8], end: [1, 3] as [UInt8]), ([1, 0xff], [2]), ([1, 0xfe], [1, 0xff]),
     ([0xff, 0xff], []),

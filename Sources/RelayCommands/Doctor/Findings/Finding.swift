@@ -23,7 +23,7 @@ struct Finding: Hashable, Encodable, Sendable {
   var cause: String?
   /// What the operator can do; nil where nothing needs to be done.
   var remedy: String?
-  /// How long the step took; nil where the time says nothing.
+  /// How many seconds the check took; nil where this number would tell the operator nothing.
   var seconds: Double?
 
   /// The remedy where this user may not look.

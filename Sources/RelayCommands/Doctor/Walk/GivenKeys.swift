@@ -81,7 +81,8 @@ extension GivenKeys {
 
     init(from decoder: any Decoder) throws {
       let value = try decoder.singleValueContainer()
-      // If the value is neither, the second attempt says what is wrong.
+      // If the value is neither a string nor a list of strings, the second `decode` throws an error
+      // that says what is wrong.
       if let name = try? value.decode(String.self) {
         containers = [name]
       } else {
