@@ -18,14 +18,12 @@ extension SQLiteStore {
         made += try Self.fold(
           part, at: cut.at, limits: limits, nearlyFull: &nearlyFull, in: database)
       }
-      for lease in leases where cut.isLast {
-        try database.run(
-          "UPDATE partitions SET stopped = epoch WHERE id = ?", [Int(lease.partition.number)])
-      }
+      // Only the last cut of a clean stop sets `stopped`.
       for lease in leases where cut.isLast || cut.partitions.isEmpty {
         try database.run(
-          "UPDATE partitions SET time = max(time, ?) WHERE id = ?",
-          [cut.at.milliseconds, Int(lease.partition.number)])
+          "UPDATE partitions SET time = max(time, ?), stopped = iif(?, epoch, stopped) "
+            + "WHERE id = ?",
+          [cut.at.milliseconds, cut.isLast, Int(lease.partition.number)])
       }
       try Self.note(journalled: journalled, in: database)
       return (made: made, nearlyFull: nearlyFull)

@@ -349,6 +349,7 @@ import Testing
     #expect(try await wasStopped(first) == [false, false], "it is about the life before")
     let second = try await Bench(try home.crashed(), era: 300)
     #expect(try await wasStopped(second) == [true, true])
+    _ = try await second.store.fold(Cut(at: second.at, partitions: []), leases: second.leases)
     let third = try await Bench(try second.base.crashed(), era: 500)
     #expect(try await wasStopped(third) == [false, false])
   }
