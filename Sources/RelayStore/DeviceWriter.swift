@@ -41,12 +41,11 @@ struct DeviceWriter {
     let statement = try RawStatement(
       "UPDATE devices SET lane = ? WHERE key = ? AND registration = ? AND address = ?",
       in: database)
-    defer { statement.reset() }
     statement.bind(row.lane.blob, at: 1)
     statement.bind(StoreKey(row.key).bytes, at: 2)
     statement.bind(row.registration.column, at: 3)
     statement.bind(address.bytes, at: 4)
-    _ = try statement.step()
+    try statement.run()
     return database.changesCount > 0
   }
 

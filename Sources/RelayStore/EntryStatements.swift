@@ -49,7 +49,6 @@ struct EntryStatements {
 
   /// - Parameter kept: the relay's time at the fold.
   func save(_ entry: Entry, of feed: Int64, _ key: [UInt8], kept: Instant) throws {
-    defer { save.reset() }
     let life = entry.life
     save.bind(feed, at: 1)
     save.bind(key, at: 2)
@@ -67,7 +66,7 @@ struct EntryStatements {
     save.bind(kept.milliseconds, at: 14)
     if let aging = Aging(entry) { save.bind(Int64(aging.rawValue), at: 15) }
     if let unread = entry.unread { save.bind(unread.unreadBits, at: 16) }
-    _ = try save.step()
+    try save.run()
   }
 }
 

@@ -10,17 +10,15 @@ struct ExpiryTable {
   /// The position below which a forced expiry has expired the feed's tokens; zero if no forced
   /// expiry applies to the feed.
   func floor(of key: FeedKey) throws -> Position {
-    let floor: Int64? = try database.value(
+    let statement = try RawStatement(
       """
-      SELECT max(floor) FROM expiries
-      WHERE partition = ? AND container IN (x'', ?) AND environment IN (0, ?)
-        AND owner IN (x'', ?)
-      """,
-      [
-        Int(key.partition.number), FeedRow.name(key.scope.container),
-        Int(key.scope.environment.rawValue), FeedRow.name(key.owner.name),
-      ])
-    return floor.map { Position(column: $0) } ?? .zero
+      SELECT max(floor) FROM expiries WHERE partition = ? AND container IN (x'', ?)
+        AND environment IN (0, ?) AND owner IN (x'', ?)
+      """, in: database)
+    defer { statement.reset() }
+    statement.bind(placeOf: key)
+    // `max` always gives one row. If no expiry applies, its value is null, which reads as zero.
+    return try statement.step() ? Position(column: statement.number(0)) : .zero
   }
 
   /// Raises the floors of the partition's feeds to which the expiry applies, and keeps this expiry
@@ -57,9 +55,9 @@ struct ExpiryTable {
     of expiry: TokenExpiry, in partition: PartitionID
   ) -> StatementArguments {
     [
-      Int(partition.number), expiry.container.map { FeedRow.name($0) } ?? Data(),
+      Int(partition.number), expiry.container.map { FeedRow.name($0).data } ?? Data(),
       expiry.environment.map { Int($0.rawValue) } ?? 0,
-      expiry.user.map { FeedRow.name($0.name) } ?? Data(),
+      expiry.user.map { FeedRow.name($0.name).data } ?? Data(),
     ]
   }
 }

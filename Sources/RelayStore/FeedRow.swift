@@ -11,11 +11,12 @@ struct FeedRow: Equatable {
   /// notifications, because the store does not count them there.
   var present: Int64
 
-  static func find(_ key: FeedKey, in database: GRDB.Database) throws -> FeedRow? {
+  /// - Parameter column: the feed's `FeedKey.column`.
+  static func find(_ column: StoreKey, in database: GRDB.Database) throws -> FeedRow? {
     let statement = try RawStatement(
       "SELECT id, head, floor, cleared, gap, count, present FROM feeds WHERE key = ?", in: database)
     defer { statement.reset() }
-    statement.bind([UInt8](key.column), at: 1)
+    statement.bind(column.bytes, at: 1)
     guard try statement.step() else { return nil }
     return FeedRow(
       id: statement.number(0),
@@ -39,18 +40,21 @@ struct FeedRow: Equatable {
     FeedState(floor: try ExpiryTable(database: database).floor(of: key))
   }
 
-  static func make(_ key: FeedKey, in database: GRDB.Database) throws -> FeedRow {
+  /// Adds the row of a feed that has none.
+  ///
+  /// - Parameter column: `key.column`, which the caller has already computed.
+  static func make(_ key: FeedKey, _ column: StoreKey, in database: GRDB.Database) throws -> Self {
     let state = try unwritten(key, in: database)
-    try database.run(
+    let statement = try RawStatement(
       """
       INSERT INTO feeds
-        (key, partition, container, environment, owner, head, floor, cleared, gap, count, present)
+        (partition, container, environment, owner, key, head, floor, cleared, gap, count, present)
       VALUES (?, ?, ?, ?, ?, 0, ?, 0, 0, 0, 0)
-      """,
-      [
-        key.column, Int(key.partition.number), Self.name(key.scope.container),
-        Int(key.scope.environment.rawValue), Self.name(key.owner.name), state.floor.column,
-      ])
+      """, in: database)
+    statement.bind(placeOf: key)
+    statement.bind(column.bytes, at: 5)
+    statement.bind(state.floor.column, at: 6)
+    try statement.run()
     return FeedRow(id: database.lastInsertedRowID, state: state, count: 0, present: 0)
   }
 
@@ -60,32 +64,38 @@ struct FeedRow: Equatable {
       UPDATE feeds SET head = ?, floor = ?, cleared = ?, gap = ?, count = ?, present = ?
       WHERE id = ?
       """, in: database)
-    defer { statement.reset() }
-    statement.bind(state.head.column, at: 1)
-    statement.bind(state.floor.column, at: 2)
-    statement.bind(state.cleared.column, at: 3)
-    statement.bind(state.hasGap ? 1 : 0, at: 4)
-    statement.bind(count, at: 5)
-    statement.bind(present, at: 6)
-    statement.bind(id, at: 7)
-    _ = try statement.step()
+    try statement.run(
+      state.head.column, state.floor.column, state.cleared.column, state.hasGap ? 1 : 0, count,
+      present, id)
   }
 
   /// A name that is only compared, never shown. The name is stored as a blob, because a bound text
   /// ends at its first NUL.
-  static func name(_ text: String) -> Data {
+  static func name(_ text: String) -> StoreKey {
     var key = StoreKey()
     key.text(text)
-    return key.data
+    return key
   }
 }
 
 extension FeedKey {
   /// The feed's key as a column. The key begins with the partition, because a wide change writes
   /// the feeds of one partition's users one after another, so their rows should lie together.
-  var column: Data {
-    var bytes = Data([UInt8(partition.number)])
-    bytes.append(contentsOf: text.utf8)
-    return bytes
+  var column: StoreKey {
+    var key = StoreKey()
+    key.byte(UInt8(partition.number))
+    key.rest(text.utf8)
+    return key
+  }
+}
+
+extension RawStatement {
+  /// Sets the first four parameters to the feed's partition, container, environment and owner. A
+  /// forced expiry finds a feed by these columns.
+  func bind(placeOf key: FeedKey) {
+    bind(Int64(key.partition.number), at: 1)
+    bind(FeedRow.name(key.scope.container).bytes, at: 2)
+    bind(Int64(key.scope.environment.rawValue), at: 3)
+    bind(FeedRow.name(key.owner.name).bytes, at: 4)
   }
 }

@@ -11,7 +11,7 @@ struct FeedSnapshot {
 
   func page(_ query: PageQuery) throws -> PageAnswer {
     guard let floor = try floor(of: query.reader, in: query.feed) else { return .absent }
-    let feed = try FeedRow.find(query.feed, in: database)
+    let feed = try FeedRow.find(query.feed.column, in: database)
     let state = try feed?.state ?? FeedRow.unwritten(query.feed, in: database)
     let eras = try knownEras.eras(of: query.feed.partition, in: database)
     switch Page.start(of: state, eras: eras, after: query.after, floor: floor) {
@@ -27,7 +27,7 @@ struct FeedSnapshot {
 
   /// The position at the head of a feed. The head of a feed without a row is the feed's beginning.
   func head(of key: FeedKey) throws -> FeedCursor {
-    let feed = try FeedRow.find(key, in: database)
+    let feed = try FeedRow.find(key.column, in: database)
     let top = try (feed?.state ?? FeedRow.unwritten(key, in: database)).top
     let eras = try knownEras.eras(of: key.partition, in: database)
     return FeedCursor(era: eras.of(top.ordinal)?.id ?? 0, position: top)
@@ -35,7 +35,7 @@ struct FeedSnapshot {
 
   /// The present zones of a database feed, ordered by zone.
   func zones(of key: FeedKey, after zone: ZoneID?, limit: Int) throws -> [ZoneDigest] {
-    guard let feed = try FeedRow.find(key, in: database) else { return [] }
+    guard let feed = try FeedRow.find(key.column, in: database) else { return [] }
     let rows = try database.rows(
       """
       SELECT subject FROM entries
@@ -70,9 +70,8 @@ extension FeedSnapshot {
     case .zone(let zone):
       // A zone exists if its owner's private database lists it.
       let own = FeedKey(scope: key.scope, kind: .database(zone.owner, .private))
-      guard try FeedRow.find(own, in: database)?.holds(.zone(zone), in: database) == true else {
-        return nil
-      }
+      let exists = try FeedRow.find(own.column, in: database)?.holds(.zone(zone), in: database)
+      guard exists == true else { return nil }
       if zone.owner == reader { return .zero }
       let floor: Int64? = try database.value(
         "SELECT floor FROM grants WHERE key = ?",

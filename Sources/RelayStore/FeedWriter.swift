@@ -17,7 +17,8 @@ struct FeedWriter {
 
   /// - Returns: whether the feed is nearly full; nil if that has not changed.
   func apply(_ cut: FeedCut) throws -> Bool? {
-    var feed = try FeedRow.find(cut.feed, in: database) ?? FeedRow.make(cut.feed, in: database)
+    let column = cut.feed.column
+    var feed = try FeedRow.find(column, in: database) ?? .make(cut.feed, column, in: database)
     let before = feed
     if let cleared = cut.cleared, cleared > feed.state.cleared {
       feed.state.cleared = cleared

@@ -1,7 +1,8 @@
 import GRDB
 import GRDBSQLite
 
-/// A statement that runs for every row of a fold or page, by direct calls of SQLite.
+/// A statement that runs for each feed, entry or device of a fold or page, by direct calls of
+/// SQLite.
 ///
 /// GRDB boxes every value in its rows and arguments, which took three quarters of a fold's time
 /// (measured by a profile of ingest at 100 events a request; docs/performance.md). GRDB does
@@ -24,6 +25,15 @@ struct RawStatement {
       throw DatabaseError(
         resultCode: database.lastErrorCode, message: database.lastErrorMessage)
     }
+  }
+
+  /// Runs a statement that gives no rows, and makes it ready to run again.
+  ///
+  /// - Parameter numbers: the values of its first parameters.
+  func run(_ numbers: Int64...) throws {
+    defer { reset() }
+    for (index, number) in zip(Int32(1)..., numbers) { bind(number, at: index) }
+    _ = try step()
   }
 
   /// Makes the statement ready to run again and sets all its parameters to null.

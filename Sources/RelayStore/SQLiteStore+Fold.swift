@@ -43,7 +43,7 @@ extension SQLiteStore {
     guard try tables.advance(to: cut.cursor, at: at) else { return [] }
     let feeds = try FeedWriter(database: database, at: at, limits: limits)
     for feed in cut.feeds {
-      if let isNearlyFull = try feeds.apply(feed) { nearlyFull[feed.feed.column] = isNearlyFull }
+      if let isNear = try feeds.apply(feed) { nearlyFull[feed.feed.column.data] = isNear }
     }
     for expiry in cut.expiries {
       try ExpiryTable(database: database).expire(expiry, in: cut.id)

@@ -16,7 +16,7 @@ extension SQLiteStore {
   package func isNearlyFull(_ feed: FeedKey) -> Bool {
     if settings.limits.isNearlyFull(feed, present: 0) { return true }
     guard isAnyNearlyFull else { return false }
-    let key = feed.column
+    let key = feed.column.data
     return control.withLock { $0.nearlyFull.contains(key) }
   }
 
@@ -25,7 +25,7 @@ extension SQLiteStore {
   ) async throws(StoreError) -> Holdings {
     let max = settings.limits.subjectsMax(in: feed)
     return try await relay.read { database in
-      guard let row = try FeedRow.find(feed, in: database) else {
+      guard let row = try FeedRow.find(feed.column, in: database) else {
         return Holdings(present: 0, held: [], max: max)
       }
       let held = try subjects.filter { try row.holds($0, in: database) }
