@@ -9,7 +9,7 @@ public struct RecordQuery: Hashable, Sendable {
 
   /// One condition on a field of the record.
   public struct Filter: Hashable, Sendable {
-    /// What the condition is about.
+    /// The part of a record that a condition tests.
     public enum Subject: Hashable, Sendable {
       case field(String)
       /// A field that each record has, by its name in Web Services, such as `modifiedTimestamp`.
