@@ -32,8 +32,8 @@ enum SystemdJournal {
     return fields
   }
 
-  /// The journal's name of a field: `lastError` becomes `ZONERELAY_LAST_ERROR`. Characters other
-  /// than letters and digits become underscores.
+  /// A field's name in systemd's journal: `lastError` becomes `ZONERELAY_LAST_ERROR`. Characters
+  /// other than letters and digits become underscores.
   static func name(_ key: String) -> String {
     var name = "ZONERELAY_"
     var wasLower = false

@@ -50,7 +50,7 @@ import Testing
         let text = line.drop { $0 == " " }
         if end > start, !text.isEmpty, indentation(line) <= depth {
           if text.hasPrefix("}") { return isOpen ? (start, end - start + 1) : nil }
-          // The signature goes on over several lines; any other text means that there is no body.
+          // Such a line continues the signature; any other text means that there is no body.
           guard text.hasPrefix(")") || text.hasPrefix("{") || text.hasPrefix("where") else {
             return nil
           }

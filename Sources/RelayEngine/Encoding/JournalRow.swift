@@ -11,7 +11,7 @@ package enum JournalRow {
   /// with this byte.
   private static let repeated: UInt8 = 255
 
-  /// The partition and the ordinal of one entry of a row.
+  /// Names one of the entries that a journal row holds, by its partition and its ordinal.
   package struct Mark: Hashable, Sendable {
     package var partition: PartitionID
     package var ordinal: Ordinal

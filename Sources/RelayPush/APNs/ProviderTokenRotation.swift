@@ -5,8 +5,9 @@ package import RelayCore
 /// when it is first used, so that both times count from its first use.
 package struct ProviderTokenRotation: Sendable {
   package private(set) var current: Token?
-  /// The token before `current`; after Apple has refused a new token as too soon, that new token. A
-  /// token whose time does not fit the clock stays here, because the clock may be set right.
+  /// The token before `current`. After Apple has refused a new token as too soon, this is that new
+  /// token. A token whose time does not fit the clock stays here, because the clock may be set
+  /// right.
   private var other: Token?
   private var lastSerial = 0
   /// The texts of the tokens that were remembered when the newest token was signed. A token that

@@ -82,7 +82,7 @@ actor NoteBook: ChangeSink {
   func remove(_ zone: ZoneID, _ why: ZoneLoss) throws {
     try change {
       ($0.records[zone], $0.notes[zone]) = (nil, nil)
-      // The owner's purge removes edits too. After another loss they stay; pending ones are sent.
+      // If the owner purged the zone, edits go too. Otherwise they stay, and pending ones are sent.
       guard why == .purged else { return }
       $0.pending.removeAll { $0.zone == zone }
       $0.refused.removeAll { $0.zone == zone }
